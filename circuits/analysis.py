@@ -53,14 +53,10 @@ class Analysis(Brief):
 
     @property
     def circuit(self) -> Circuit:
-        """The circuit of the result.
-
-        Raises:
-            TaskError: there is none.
-        """
+        """The circuit of the result. Raise TaskError if there is none."""
         if self.result is None or self.result.circuit is None:
-            raise TaskError(
-                f"task '{self.task.name}': some step up to scale {self.traces[-1].scale} needs more than {MAX_ARITY} "
+            raise self.task.error(
+                f"some step up to scale {self.traces[-1].scale} needs more than {MAX_ARITY} "
                 "arguments, so that it has no circuit"
             )
         return self.result.circuit
@@ -107,7 +103,7 @@ def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, 
             shown = [laid_out.filled_trace(each) for each in traces]
     if mode == Mode.DECLARED:
         if task.reference is None:
-            raise TaskError(f"task '{task.name}': mode 'declared' needs a reference circuit; use mode 'free'")
+            raise task.error("mode 'declared' needs a reference circuit; use mode 'free'")
         arity: int | None = task.reference.arity
     else:
         with clock.phase("arity"):
@@ -129,8 +125,5 @@ def _moved(circuit: Circuit, task: FilledTask) -> Circuit:
         position, *arguments = (task.place(scale, each) for each in (wiring.position, *wiring.arguments))
         return Wiring(position=position, arguments=tuple(arguments), operator=wiring.operator)
 
-    wirings = {
-        scale: tuple(moved(scale, wiring) for wiring in scale_wirings)
-        for scale, scale_wirings in circuit.wirings.items()
-    }
+    wirings = {n: tuple(moved(n, wiring) for wiring in of_scale) for n, of_scale in circuit.wirings.items()}
     return replace(circuit, task=task, wirings=wirings)

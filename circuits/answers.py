@@ -36,19 +36,18 @@ class Answers:
     def guarded(self, function: Any, read: Callable[[Any], Any], what: str, where: str, **options: Any) -> Guarded[Any]:
         """Return a function of the task whose failures are one line: "OWNER: WHAT fails WHERE: ...".
 
-        Args:
-            function: the user's function.
-            read: method of this class that reads its answers.
-            what: name of the function for messages.
-            where: its last argument for messages, with {} in place of it.
-            options: further parameters of `Guarded`.
+        `read` is a method of this class, and `where` names the last argument by {}.
         """
         if not callable(function):
             raise self.error(f"{self.owner}: {what} must be a function, not {shown(function)}")
 
         def fails(*arguments: Any) -> str:
             last = next(each for each in reversed(arguments) if not isinstance(each, random.Random))
-            return f"{self.owner}: {what} fails {where.format(_argument_text(last))}"
+            if isinstance(last, np.ndarray):
+                last = f"{len(last):,} prompts"
+            elif isinstance(last, tuple):
+                last = " ".join(last)
+            return f"{self.owner}: {what} fails {where.format(last)}"
 
         return Guarded(function, read=read, fails=fails, error=self.error, **options)
 
@@ -130,10 +129,3 @@ class Answers:
 def _plain(symbol: Any) -> Any:
     """Return a text as a plain str, without methods of a user's subclass; anything else unchanged."""
     return str.__str__(symbol) if isinstance(symbol, str) else symbol
-
-
-def _argument_text(argument: Any) -> str:
-    """Return an argument of a task's function as text for a message."""
-    if isinstance(argument, np.ndarray):
-        return f"{len(argument):,} prompts"
-    return " ".join(argument) if isinstance(argument, tuple) else str(argument)

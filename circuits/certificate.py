@@ -23,7 +23,7 @@ from lengthgen.circuits.search.partition import fewest_operators, minimal_tables
 from lengthgen.circuits.search.templates import Place
 from lengthgen.circuits.search.wirings import all_wirings
 from lengthgen.circuits.src import SRCResult
-from lengthgen.circuits.task import UNDEFINED, Task, TaskError
+from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.trace import Trace
 
@@ -54,16 +54,13 @@ def certificate(
             scale is beyond the range of the checker; or the proof takes too long.
     """
     if any(" " in symbol for symbol in task.alphabet):
-        raise TaskError(f"task '{task.name}': a certificate separates symbols by blanks; rename those with a blank")
+        raise task.error("a certificate separates symbols by blanks; rename those with a blank")
     if task.right is not None:
-        raise TaskError(
-            f"task '{task.name}': no certificates of tasks with several right outputs yet; give the task one, without "
-            "`right`"
-        )
+        raise task.error("no certificates of tasks with several right outputs yet; give the task one, without `right`")
     clock = clock or Clock()
     largest = max(result.bounds)
     if largest not in SCALE:
-        raise TaskError(f"task '{task.name}': certificates go up to scale {SCALE[-1]}, not {largest}")
+        raise task.error(f"certificates go up to scale {SCALE[-1]}, not {largest}")
     lower, upper = result.bounds[largest]
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -80,7 +77,7 @@ def certificate(
     try:
         content |= _lower_bound(task, result, lower, clock) | {"circuit": _circuit(task, result, largest)}
     except OutOfTime:
-        raise TaskError(f"task '{task.name}': {NO_PROOF}") from None
+        raise task.error(f"{NO_PROOF}") from None
     if content["circuit"] and "operators" in content["circuit"] and not all(t.exhaustive for t in result.traces):
         # The circuit may lack an entry that no sampled prompt uses; then only the lower bound is claimed.
         try:
@@ -124,7 +121,7 @@ def _lower_bound(task: Task, result: SRCResult, lower: float, clock: Clock) -> d
             if partition.lower >= lower:
                 break
         if all(len(columns) == traces[scale - 1].tokens.shape[1] for scale, columns in inputs.items()):
-            raise TaskError(f"task '{task.name}': {NO_PROOF}")
+            raise task.error(f"{NO_PROOF}")
         prompt_count *= 2
     place_of = {step: place for place, step in tables.items()}
     if partition.clique >= lower:
@@ -133,7 +130,7 @@ def _lower_bound(task: Task, result: SRCResult, lower: float, clock: Clock) -> d
     classes = [sorted(plain(table, len(task.alphabet)) for table in step) for step in partition.kernel]
     answer = sat.decide(classes, int(lower) - 1, range(partition.clique), seconds=clock.left(), proof=True)
     if answer.proof is None:
-        raise TaskError(f"task '{task.name}': {NO_PROOF}")
+        raise task.error(f"{NO_PROOF}")
     return _fields(
         task, fewer, [place_of[step] for step in partition.kernel], clique=partition.clique, proof=[*answer.proof]
     )
@@ -147,16 +144,12 @@ def _spread_inputs(trace: Trace, steps: Sequence[int], count: int, mode: str) ->
     every = np.arange(trace.tokens.shape[1])
     if mode == "typed":
         return every
-    spread = {
-        int(inputs[place])
-        for inputs in (every[trace.inputs_at(step)] for step in steps)
-        for place in np.linspace(0, len(inputs) - 1, min(count, len(inputs))).astype(np.intp)
-    }
-    return np.array(sorted(spread), dtype=np.intp)
+    having = [every[trace.inputs_at(step)] for step in steps]
+    spread = [each[np.linspace(0, len(each) - 1, min(count, len(each))).astype(np.intp)] for each in having]
+    return np.unique(np.concatenate(spread))
 
 
 def _restricted(trace: Trace, columns: NDArray[np.intp]) -> Trace:
-    """Return a trace restricted to some of its inputs."""
     every = trace.exhaustive and len(columns) == trace.tokens.shape[1]
     near = np.empty((0, 2), dtype=np.int64)
     tokens = trace.tokens[:, columns]
@@ -202,8 +195,6 @@ def _entries(circuit: Circuit, operator: int) -> dict[str, str]:
     """Return the table of an operator as text: argument symbols -> symbol."""
     table, alphabet = circuit.operators[operator], circuit.task.alphabet
     slots = next(len(w.arguments) for steps in circuit.wirings.values() for w in steps if w.operator == operator)
-    entries = {}
-    for key in np.flatnonzero(table != UNDEFINED).tolist():
-        digits = [key // len(alphabet) ** place % len(alphabet) for place in reversed(range(slots))]
-        entries[circuit.task.text(digits)] = alphabet[table[key]]
-    return entries
+    keys = np.flatnonzero(table != UNDEFINED)
+    digits = keys[:, None] // len(alphabet) ** np.arange(slots)[::-1] % len(alphabet)
+    return {circuit.task.text(key): alphabet[table[n]] for key, n in zip(digits, keys, strict=True)}

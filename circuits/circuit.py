@@ -84,8 +84,7 @@ class Circuit(Brief):
         All earlier tokens are given, so one pass decides: the first wrong step is also wrong when the circuit runs
         freely.
 
-        Raises:
-            CircuitError: some step is wrong or cannot be computed; the message names the first.
+        Raise CircuitError if some step is wrong or cannot be computed; the message names the first.
         """
         inputs = 0
         for trace in traces:
@@ -184,7 +183,6 @@ class Circuit(Brief):
 
     @cached_property
     def _roles(self) -> dict[int, dict[tuple[int, int], Role]]:
-        """Roles of each scale asked for before."""
         return {}
 
     def graph(self, scale: int, prompt: Sequence[str] | None = None) -> "nx.MultiDiGraph":
@@ -202,13 +200,10 @@ class Circuit(Brief):
         import networkx as nx  # slow to import, and most commands need none of it
 
         graph = nx.MultiDiGraph(task=self.task.name, scale=scale, arity=self.arity)
-        operator_at = {wiring.position: wiring.operator for wiring in self.wirings[scale]}
-        for position in range(1, max(operator_at) + 1):
-            if position in operator_at:
-                graph.add_node(position, kind="step", operator=operator_at[position])
-            else:
-                graph.add_node(position, kind="prompt")
-        for wiring in self.wirings[scale]:
+        wirings = self.wirings[scale]
+        graph.add_nodes_from(range(1, max(wiring.position for wiring in wirings) + 1), kind="prompt")
+        for wiring in wirings:
+            graph.add_node(wiring.position, kind="step", operator=wiring.operator)
             for slot, argument in enumerate(wiring.arguments, start=1):
                 graph.add_edge(argument, wiring.position, slot=slot)
         if prompt is not None:
@@ -309,21 +304,11 @@ class Circuit(Brief):
         return f"{self.task.name}: {operators} of arity {self.arity} up to scale {scale}"
 
 
-def _slots(entries: int, symbols: int) -> int:
-    """Return the number of an operator's arguments, from the number of its table's entries."""
-    return next(slots for slots in itertools.count() if symbols**slots >= entries)
-
-
 def _essential_slots(table: NDArray[np.uint8], symbols: int) -> tuple[int, ...]:
-    """Return the essential slots of one table (`Circuit.essential_slots`)."""
-    slots = _slots(len(table), symbols)
-    defined = np.flatnonzero(table != UNDEFINED)
-    values = table[defined]
-    digits = np.empty((slots, len(defined)), dtype=np.uint8)
-    for slot in range(slots):
-        digits[slot] = defined // symbols ** (slots - 1 - slot) % symbols
+    slots = next(slots for slots in itertools.count() if symbols**slots >= len(table))
+    keys = np.flatnonzero(table != UNDEFINED)
+    digits = (keys // symbols ** np.arange(slots)[::-1, None] % symbols).astype(np.uint8)
     for subset in (subset for size in range(slots) for subset in itertools.combinations(range(slots), size)):
-        keys = keys_of(digits[list(subset)], symbols)
-        if not clashing(keys, values, symbols ** len(subset)).size:
+        if not clashing(keys_of(digits[list(subset)], symbols), table[keys], symbols ** len(subset)).size:
             return subset
     return tuple(range(slots))

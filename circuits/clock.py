@@ -2,7 +2,7 @@
 
 A limit in seconds is for a person who waits: the progress of a computation in a second depends on the machine and on
 its load. A limit in steps is for results that are stored: steps are counted, so the computation ends at the same place
-on every machine.
+on every machine. A function that takes a clock raises OutOfTime once its limit has passed, unless it says otherwise.
 """
 
 from collections.abc import Iterator
@@ -92,6 +92,4 @@ class Clock:
 
 
 def _share(used: float, limit: float | None) -> float:
-    if limit is None:
-        return 0.0
-    return used / limit if limit > 0 else 1.0
+    return 0.0 if limit is None else used / limit if limit > 0 else 1.0

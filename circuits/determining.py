@@ -122,9 +122,6 @@ def determining_sets(trace: Trace, position: int, arity: int, clock: Clock | Non
     such a pair that the current set misses, and branches on the positions where the pair differs; the last position of
     a set must lie where all missed pairs differ. Pairs that separated other steps of the trace are tried first. The
     search ends after MAX_SETS sets: so many exist only if there are too few inputs to tell which positions are needed.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
     """
     searched = known_sets(trace, position, arity)
     if searched is None:

@@ -8,6 +8,7 @@ treat two pairs differently only if their labels differ, so its relation is the 
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,6 @@ def _ideal(circuit: Circuit | None) -> Relation:
 
 
 def _ideal_hinted(circuit: Circuit | None) -> Relation:
-    """Return the ideal relation of a circuit with scale hint."""
     return ideal_relation(_required(circuit), scale_hint=True)
 
 
@@ -101,46 +101,28 @@ def _required(circuit: Circuit | None) -> Circuit:
     return circuit
 
 
-_OF_CIRCUIT = "its relation is that of a task's circuit"
-_LEARNED = "training has to find these labels"
+_OF_CIRCUIT = {"no_formula": "its relation is that of a task's circuit"}
+_LEARNED: dict[str, Any] = {"no_formula": "training has to find these labels", "learns_labels": True}
+_LEARNED["caveat"] = _LEARNED["no_formula"]
 
-register(
-    Encoding(name="ipe", title="IPE", aliases=("ideal",), summary="ideal", no_formula=_OF_CIRCUIT, relation_of=_ideal),
-    Encoding(
-        name="ipe-sh",
-        title="IPE-SH",
-        summary="ideal with scale hint",
-        no_formula=_OF_CIRCUIT,
-        relation_of=_ideal_hinted,
+for _name, _summary, _relation_of, _fields in (
+    ("ipe", "ideal", _ideal, {"aliases": ("ideal",), **_OF_CIRCUIT}),
+    ("ipe-sh", "ideal with scale hint", _ideal_hinted, _OF_CIRCUIT),
+    (
+        "rpe-square",
+        "relative to anchors (RPE-Square)",
+        lambda circuit: rpe_square_of(_required(circuit).task),
+        {
+            "title": "RPE-Square",
+            "arxiv": "2410.08898",
+            "no_formula": "its anchors are found in the prompt",
+            "caveat": "training has to find the anchors",
+        },
     ),
-    Encoding(
-        name="rpe-square",
-        title="RPE-Square",
-        arxiv="2410.08898",
-        summary="relative to anchors (RPE-Square)",
-        no_formula="its anchors are found in the prompt",
-        relation_of=lambda circuit: rpe_square_of(_required(circuit).task),
-        caveat="training has to find the anchors",
-    ),
-    Encoding(
-        name="lbpe",
-        title="LBPE",
-        summary="learned labels",
-        no_formula=_LEARNED,
-        relation_of=_ideal,
-        caveat=_LEARNED,
-        learns_labels=True,
-    ),
-    Encoding(
-        name="lbpe-sh",
-        title="LBPE-SH",
-        summary="learned labels with scale hint",
-        no_formula=_LEARNED,
-        relation_of=_ideal_hinted,
-        caveat=_LEARNED,
-        learns_labels=True,
-    ),
-)
+    ("lbpe", "learned labels", _ideal, _LEARNED),
+    ("lbpe-sh", "learned labels with scale hint", _ideal_hinted, _LEARNED),
+):
+    register(Encoding(**({"title": _name.upper()} | _fields), name=_name, summary=_summary, relation_of=_relation_of))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +160,11 @@ class EncodingSpec:
     def __str__(self) -> str:
         """Return the shortest text that `parse_encoding` reads as this encoding."""
         registered = {} if self.is_own else ENCODINGS[self.name].options
-        changed = [f"{key}={_value_text(value)}" for key, value in self.options if value != registered[key].default]
+        changed = [
+            f"{key}={str(value).lower() if isinstance(value, bool) else str(value).removesuffix('.0')}"
+            for key, value in self.options
+            if value != registered[key].default
+        ]
         return f"{self.name}[{','.join(changed)}]" if changed else self.name
 
     @property
@@ -190,17 +176,9 @@ class EncodingSpec:
     def record(self) -> Encoding:
         """The encoding itself. A user's own file is run.
 
-        Raises:
-            EncodingError: the user's file does not exist, fails, or does not define the object.
+        Raise EncodingError if the user's file does not exist, fails, or does not define the object.
         """
         return record(self.name) if self.is_own else ENCODINGS[self.name]
-
-
-def _value_text(value: Value) -> str:
-    """Return a value of an option as text."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
@@ -211,8 +189,7 @@ LONGEST_NUMBER = 40
 def parse_encoding(text: str) -> EncodingSpec:
     """Return the encoding that a text names: `name`, `name[key=value,...]` or `path/to/file.py:object`.
 
-    Raises:
-        EncodingError: the text has none of these forms, or as for EncodingSpec.
+    Raise EncodingError if the text has none of these forms, or as for EncodingSpec.
     """
     name, opened, inside = text.strip().partition("[")
     parts = [part.partition("=") for part in inside.removesuffix("]").split(",")] if opened else []
@@ -233,8 +210,7 @@ def read_value(text: str) -> Value:
 def parse_encodings(text: str) -> tuple[EncodingSpec, ...]:
     """Return the encodings of a comma-separated list, each once; commas in brackets separate options.
 
-    Raises:
-        EncodingError: as for `parse_encoding`.
+    Raise EncodingError as for `parse_encoding`.
     """
     parts = re.split(r",(?![^\[\]]*\])", text)
     return tuple(dict.fromkeys(parse_encoding(part) for part in parts))

@@ -59,14 +59,13 @@ def aligned(task: Task, largest_scale: int) -> Task:
     every smaller scale. The last steps read the place after the operand and, if an output has one digit more than its
     operands, the place after that; they would meet this end for the first time.
 
-    Raises:
-        TaskError: the alphabet already holds PAD, or prompt tokens come after outputs. Later, when a prompt is
-            computed: the scale is beyond the largest, an operand is wider than at the largest scale, or the number of
-            operands differs.
+    Raise TaskError if the alphabet already holds PAD, or prompt tokens come after outputs. Later, when a prompt is
+    computed: the scale is beyond the largest, an operand is wider than at the largest scale, or the number of operands
+    differs.
     """
     if None in task.layout(largest_scale):
-        raise TaskError(
-            f"task '{task.name}': prompt tokens after outputs cannot be aligned yet, as an operand is then no piece of "
+        raise task.error(
+            "prompt tokens after outputs cannot be aligned yet, as an operand is then no piece of "
             "the prompt; use the unaligned format"
         )
     return _padded(task, _closed(task, largest_scale, to_width=True))
@@ -81,8 +80,8 @@ def _closed(task: Task, largest_scale: int, *, to_width: bool) -> _Layouts:
         cut = task.segments(scale)
         operands = [segment for segment in cut if segment.operand]
         if len(operands) != len(widths) or any(s.width > w - CLOSING for s, w in zip(operands, widths, strict=True)):
-            raise TaskError(
-                f"task '{task.name}': the operands of scale {scale} do not fit those of scale {largest_scale}; "
+            raise task.error(
+                f"the operands of scale {scale} do not fit those of scale {largest_scale}; "
                 "align to the largest scale in use, or use the unaligned format"
             )
         width_of = dict(zip(operands, widths, strict=True))
@@ -106,23 +105,16 @@ def _symbols(task: Task, scale: int) -> list[Sequence[str] | EllipsisType]:
 
 
 def _padded(task: Task, layout: _Layouts) -> Task:
-    """Return the task with PADs where layouts have them.
-
-    Raises:
-        TaskError: the alphabet already holds PAD.
-    """
+    """Return the task with PADs where layouts have them. Raise TaskError if the alphabet already holds PAD."""
     if PAD in task.alphabet:
-        raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
+        raise task.error(f"'{PAD}' fills operands in the aligned format; rename that symbol")
     return replace(task, **_fields(task, layout, lambda is_pad: [i for i, pad in enumerate(is_pad) if not pad]))
 
 
 def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]]) -> dict[str, Any]:
     """Return the fields of a task in a format, which read and write its own tokens among those that the format adds.
 
-    Args:
-        task: the task without the format.
-        layout: its prompts in the format.
-        kept: function from "is this a PAD?" for each token of a prompt to the indices of the task's own tokens.
+    `kept` is a function from "is this a PAD?" for each token of a prompt to the indices of the task's own tokens.
     """
     pad = len(task.alphabet)
     own_vectorised, own_valid, own_draw, own_right = task.vectorised, task.valid, task.draw, task.right
@@ -232,9 +224,8 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
     PAD separates it from the prompt. What filler holds changes no output. Where prompt tokens come after outputs, no
     operand is a piece of the prompt, and filler comes before the prompt alone.
 
-    Raises:
-        TaskError: the alphabet already holds PAD. Later, when a prompt is computed: as for `aligned`, or the number of
-            fixed tokens between operands changes with the scale.
+    Raise TaskError if the alphabet already holds PAD. Later, when a prompt is computed: as for `aligned`, or the number
+    of fixed tokens between operands changes with the scale.
     """
     between = None in task.layout(largest_scale)
 
@@ -279,8 +270,8 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
                 before += segment_width
             width = before
         if len(places) != core_width:
-            raise TaskError(
-                f"task '{task.name}': the fixed tokens of scale {scale} are not as many as those of scale "
+            raise task.error(
+                f"the fixed tokens of scale {scale} are not as many as those of scale "
                 f"{largest_scale}, which the filled format needs; use the aligned or the unaligned format"
             )
         prompt: list[Sequence[str] | EllipsisType] = [filler] * width
@@ -326,8 +317,7 @@ FORMATS = ("aligned", "unaligned", "filled")
 def in_format(task: Task, name: str, *, largest_scale: int) -> Task:
     """Return the task in the named format.
 
-    Raises:
-        TaskError: the format is not one of FORMATS, or the task cannot be aligned.
+    Raise TaskError if the format is not one of FORMATS, or the task cannot be aligned.
     """
     if name not in FORMATS:
         raise TaskError(f"unknown format '{name}': choose one of {', '.join(FORMATS)}")

@@ -13,6 +13,7 @@ no step: they may show no (label, token) that training did not show.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.coverage import unseen_distractors
 from lengthgen.circuits.encoding_spec import EncodingSpec, HintNeeded, NoRelation, relation_of
 from lengthgen.circuits.induced import Induced, induced_complexity
-from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
+from lengthgen.circuits.prediction_record import VARIANTS, Prediction, VariantPrediction
 from lengthgen.circuits.roles import Change, ScaleHintNeeded, ideal_relation, ideal_relation_by_token
 from lengthgen.circuits.src import MAX_ARITY, minimal_arity
 from lengthgen.circuits.task import Task, TaskError
@@ -72,7 +73,9 @@ def predict(
             return _no_prediction(spec, str(reason))
     circuit, change = analysis.circuit, None
     if encoding.learns_labels:  # learned labels need to exist only at the scales in use
-        circuit = _restricted(circuit, {*train, *test})
+        scales = {*train, *test}
+        if scales != circuit.wirings.keys():  # else it keeps its cached essential slots
+            circuit = replace(circuit, wirings={scale: circuit.wirings[scale] for scale in sorted(scales)})
     try:
         relation = relation_of(spec, circuit)
     except NoRelation as reason:
@@ -83,11 +86,11 @@ def predict(
         relation, change = replace(ideal_relation(circuit, scale_hint=True), name="ideal"), error.change
     seen = [analysis.traces[scale - 1] for scale in sorted(set(train))]
     later = [analysis.traces[scale - 1] for scale in sorted(set(test) - set(train))]
-    scales = tuple(tuple(trace.scale for trace in part) for part in (seen, later))
+    parts = tuple(tuple(trace.scale for trace in part) for part in (seen, later))
 
     def induced_by(labels: Relation, own_token: bool = False) -> Induced:
         return analysis.remembered(
-            ("induced", labels, scales, own_token, (*more_prompts,)),
+            ("induced", labels, parts, own_token, (*more_prompts,)),
             lambda: _induced(circuit, labels, seen, later, own_token=own_token, more_prompts=more_prompts),
         )
 
@@ -98,7 +101,7 @@ def predict(
     breaks = _breaks(induced, [trace.scale for trace in later], change)
     first, breaks_at = _first(breaks)
     distractors_by_scale = analysis.remembered(
-        ("unseen distractors", relation, scales),
+        ("unseen distractors", relation, parts),
         lambda: unseen_distractors(circuit, relation, seen, later),
     )
     token_relation, token_change = relation, change
@@ -110,6 +113,7 @@ def predict(
     selection_with_token = _selected(induced_by(token_relation, own_token=True), seen, later, token_change)
     disturbed = {NEW_DISTRACTORS: min(distractors_by_scale)} if distractors_by_scale else {}
     distractors = _variant(induced, seen, low, high, breaks | disturbed)
+    breaking = [variant for variant in (selection_with_token, distractors) if variant.breaks_at is not None]
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -124,14 +128,8 @@ def predict(
         selection=_selected(induced, seen, later, change),
         selection_with_token=selection_with_token,
         distractors=distractors,
-        distractors_with_token=_first_to_break(selection_with_token, distractors),
+        distractors_with_token=min(breaking, key=lambda variant: variant.breaks_at or 0, default=distractors),
     )
-
-
-def _first_to_break(*variants: VariantPrediction) -> VariantPrediction:
-    """Return the variant that fails first; the last one if none fails."""
-    breaking = [variant for variant in variants if variant.breaks_at is not None]
-    return min(breaking, key=lambda variant: variant.breaks_at or 0, default=variants[-1])
 
 
 def _selected(
@@ -162,27 +160,10 @@ def _variant(
     )
 
 
-def _restricted(circuit: Circuit, scales: set[int]) -> Circuit:
-    """Return the circuit restricted to some of its scales."""
-    if scales == circuit.wirings.keys():
-        return circuit  # keeps its cached essential slots
-    return replace(circuit, wirings={scale: circuit.wirings[scale] for scale in sorted(scales)})
-
-
 def _no_prediction(spec: EncodingSpec, why: str) -> Prediction:
-    """Return the record of an encoding without a prediction."""
-    return Prediction(
-        encoding=str(spec),
-        relation=None,
-        scale_hint=False,
-        complexity_train=None,
-        complexity_test=None,
-        labels_covered=None,
-        entries_covered=None,
-        unseen_distractors=None,
-        breaks_at=None,
-        why=why,
-    )
+    unknown = ("relation", "complexity_train", "complexity_test", "labels_covered", "entries_covered")
+    nothing: dict[str, Any] = dict.fromkeys((*unknown, "unseen_distractors", "breaks_at"))
+    return Prediction(encoding=str(spec), scale_hint=False, why=why, **nothing)
 
 
 def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], test: Sequence[int]) -> Prediction:
@@ -190,15 +171,21 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
 
     It breaks at the first scale where a step needs more arguments than any step in training.
 
-    Raises:
-        NoRelation: the encoding is the relation of a circuit.
+    Raise NoRelation if the encoding is the relation of a circuit.
     """
     relation = relation_of(spec, None)
-    key = ("beyond any arity", max(train), (*test,))
-    arity, breaks_at = analysis.remembered(key, lambda: _arity_and_break(analysis, max(train), test))
+
+    def first_break() -> tuple[int | None, int]:
+        """Return the arity up to the last scale of training, if any is enough, and the first scale that needs more."""
+        arity = minimal_arity(analysis.searched[: max(train)])
+        needed = ((n, minimal_arity([analysis.searched[n - 1]])) for n in sorted(test))
+        return arity, next(n for n, slots in needed if slots is None or slots > (arity or MAX_ARITY))
+
+    arity, breaks_at = analysis.remembered(("beyond any arity", max(train), (*test,)), first_break)
     needs = "" if arity is None else f"; in training {arity} are enough, and at scale {breaks_at} they are not"
     why = f"some step needs more than {MAX_ARITY} arguments, so that no operators compute the task{needs}"
     variant = VariantPrediction(complexity_train=math.inf, complexity_test=math.inf, breaks_at=breaks_at, why=why)
+    variants: dict[str, Any] = dict.fromkeys(VARIANTS, variant)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -210,20 +197,8 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
         unseen_distractors=None,
         breaks_at=breaks_at,
         why=why,
-        selection=variant,
-        selection_with_token=variant,
-        distractors=variant,
-        distractors_with_token=variant,
-        own_token=variant,
+        **variants,
     )
-
-
-def _arity_and_break(analysis: Analysis, last: int, test: Sequence[int]) -> tuple[int | None, int]:
-    """Return the arity up to the last scale of training, if any is enough, and the first scale that needs more."""
-    arity = minimal_arity(analysis.searched[:last])
-    enough = arity or MAX_ARITY
-    minimal_arities = ((n, minimal_arity([analysis.searched[n - 1]])) for n in sorted(test))
-    return arity, next(n for n, slots in minimal_arities if slots is None or slots > enough)
 
 
 def _induced(
@@ -282,7 +257,6 @@ def _first(breaks: Mapping[str, int]) -> tuple[str | None, int | None]:
 
 
 def _why(low: float, high: float, first: str | None, breaks_at: int | None, caveat: str) -> str:
-    """Return the explanation of a prediction in one sentence."""
     if first is None:
         reason = f"operators: {low:g} at every scale; training meets every label and entry in use"
     elif math.isinf(high):

@@ -7,8 +7,8 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 from lengthgen.infrastructure.brief import Brief
 from lengthgen.infrastructure.shapes import COUNT, FLAG, LIMIT, NUMBER, TEXT, made_into, or_none, row
@@ -17,8 +17,34 @@ SURE = 0.9
 """Probability that stands for the "yes" of a rule that says only yes or no; 1 - SURE stands for its "no" ([F])."""
 
 
+class _Stored:
+    """Dataclass that JSON stores: infinite is "inf", a tuple a list, and derived values stand beside the fields."""
+
+    derived: ClassVar[tuple[str, ...]] = ()
+    kinds: ClassVar[Mapping[str, Any]] = {}
+    """Field -> function from what JSON has to its value."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields and the derived values as JSON."""
+        names = [*(field.name for field in fields(self)), *self.derived]  # type: ignore[arg-type]
+        return {name: _as_json(getattr(self, name)) for name in names}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """Return the record that `as_json` wrote."""
+        values = {name: math.inf if value == "inf" else value for name, value in content.items()}
+        made = {name: make(values[name]) for name, make in cls.kinds.items() if values.get(name) is not None}
+        return cls(**{name: value for name, value in (values | made).items() if name not in cls.derived})
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, _Stored):
+        return value.as_json()
+    return [*value] if isinstance(value, tuple) else "inf" if value == math.inf else value
+
+
 @dataclass(frozen=True, kw_only=True)
-class VariantPrediction:
+class VariantPrediction(_Stored):
     """Prediction of a variant of the rule.
 
     Attributes:
@@ -30,6 +56,8 @@ class VariantPrediction:
             the ideal relation these are its roles, each of which names an operator and a slot. None if there is no
             circuit, and in predictions stored before they were counted.
     """
+
+    derived = ("generalizes",)
 
     complexity_train: float
     complexity_test: float
@@ -43,21 +71,9 @@ class VariantPrediction:
         """True if it generalizes."""
         return self.breaks_at is None
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the prediction as JSON; infinite complexity is "inf"."""
-        content = asdict(self) | {"generalizes": self.generalizes}
-        return {key: "inf" if value == math.inf else value for key, value in content.items()}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Return the prediction that `as_json` wrote."""
-        values: dict[str, Any] = {key: math.inf if value == "inf" else value for key, value in content.items()}
-        del values["generalizes"]
-        return cls(**values)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class Counted(_Stored):
     """Number of recorded runs that fit their training scales, of these that generalize, and of those that do not fit.
 
     A run that does not fit says nothing about generalization.
@@ -69,7 +85,7 @@ class Counted:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Forecast(Brief):
+class Forecast(_Stored, Brief):
     """Share of fitting runs that should generalize, from comparable runs on record ([F]).
 
     Attributes:
@@ -83,6 +99,8 @@ class Forecast(Brief):
         recorded: runs of this cell, or of an equal one.
         version: hash of the recorded cells from which the forecast was made.
     """
+
+    kinds: ClassVar = {"comparable": Counted.from_json, "recorded": Counted.from_json, "breaks_within": tuple}
 
     share: float
     low: float
@@ -99,17 +117,6 @@ class Forecast(Brief):
         """True if most fitting runs should generalize."""
         return self.share > 0.5
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the forecast as JSON."""
-        return asdict(self) | {"breaks_within": self.breaks_within and list(self.breaks_within)}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Return the forecast that `as_json` wrote."""
-        counted = {key: Counted(**content[key]) for key in ("comparable", "recorded")}
-        within = content["breaks_within"]
-        return cls(**(dict(content) | counted | {"breaks_within": within and (within[0], within[1])}))
-
     def _brief(self) -> str:
         where = "" if self.breaks_at is None else f", the others break at {self.breaks_at:g}"
         return f"{self.share:.2f} of fitting runs should generalize ({self.low:.2f}-{self.high:.2f}){where}: {self.why}"
@@ -120,7 +127,7 @@ class Forecast(Brief):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Prediction(Brief):
+class Prediction(_Stored, Brief):
     """Prediction for one encoding; there is none if the encoding's relation is not known.
 
     Training is assumed to show every prompt of its scales ([F]); lengthgen.circuits.coverage measures what a finite
@@ -150,6 +157,8 @@ class Prediction(Brief):
         forecast: share of fitting runs that should generalize (`lengthgen.circuits.forecast`); only where it was asked
             for. It is the prediction, and the rules are its rivals.
     """
+
+    derived = ("generalizes", "literal")
 
     encoding: str
     relation: str | None
@@ -194,15 +203,6 @@ class Prediction(Brief):
         answer: VariantPrediction | Forecast | None = getattr(self, rule)
         return None if answer is None else answer.breaks_at
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the prediction and its derived values as JSON; infinite complexity is "inf"."""
-        content = asdict(self) | {"generalizes": self.generalizes, "literal": self.literal}
-        for name in VARIANTS:
-            variant = getattr(self, name)
-            content[name] = variant.as_json() if variant else None
-        content["forecast"] = self.forecast.as_json() if self.forecast else None
-        return {key: "inf" if value == math.inf else value for key, value in content.items()}
-
     @property
     def digest(self) -> str:
         """SHA-256 of the answer of coverage and literal. A run that is trained after the prediction stores it.
@@ -211,18 +211,6 @@ class Prediction(Brief):
         """
         content = {key: value for key, value in self.as_json().items() if key not in (*VARIANTS, "forecast")}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Return the prediction that `as_json` wrote."""
-        values: dict[str, Any] = {key: math.inf if value == "inf" else value for key, value in content.items()}
-        del values["generalizes"], values["literal"]
-        for name in VARIANTS:
-            if values.get(name) is not None:
-                values[name] = VariantPrediction.from_json(values[name])
-        if values.get("forecast") is not None:
-            values["forecast"] = Forecast.from_json(values["forecast"])
-        return cls(**values)
 
     def _brief(self) -> str:
         if self.forecast:
@@ -238,7 +226,6 @@ class Prediction(Brief):
         }
 
     def _answer(self, rule: str) -> str:
-        """Return the answer of a rule of RULES in words."""
         if self.says(rule) is None:
             return "no answer"
         scale = self.expects_failure_at(rule)
@@ -261,6 +248,7 @@ distractors with the best of several circuits and with what a Transformer has wi
 `lengthgen.circuits.forecast.other_circuits`).
 """
 
+Prediction.kinds = dict.fromkeys(VARIANTS, VariantPrediction.from_json) | {"forecast": Forecast.from_json}
 _COUNTED = made_into(Counted, runs=COUNT, generalize=COUNT, unfit=COUNT)
 _FORECAST = made_into(
     Forecast,

@@ -5,22 +5,21 @@ from itertools import product
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lengthgen.circuits.circuit import Circuit, Wiring
 from lengthgen.circuits.determining import determines
 from lengthgen.circuits.tables import step_entries
-from lengthgen.circuits.task import UNDEFINED, Reference, Task, TaskError
+from lengthgen.circuits.task import UNDEFINED, Reference, Step, Task, TaskError
 from lengthgen.circuits.trace import Trace
 
 
 def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
     """Return the task's own circuit at the given scales; operators are in the order of their first use.
 
-    Raises:
-        TaskError: the task has no reference circuit, its arity varies, or an operator gives a symbol outside the
-            alphabet.
+    Raise TaskError if the task has no reference circuit, its arity varies, or an operator gives a symbol outside the
+    alphabet.
     """
+    reference = _required(task)
     numbers: dict[str, int] = {}
     wirings = {}
     for scale in scales:
@@ -28,8 +27,8 @@ def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
             Wiring(position=position, arguments=arguments, operator=numbers.setdefault(operator, len(numbers)))
             for position, (operator, arguments) in zip(task.step_positions(scale), _steps(task, scale), strict=False)
         )
-    reference = _required(task)
-    operators = tuple(_table(task, reference, operator) for operator in numbers)
+    keys = [*product(task.alphabet, repeat=reference.arity)]
+    operators = tuple(np.array([_value(task, operator, key) for key in keys], dtype=np.uint8) for operator in numbers)
     return Circuit(task=task, arity=reference.arity, wirings=wirings, operators=operators)
 
 
@@ -40,14 +39,14 @@ def _required(task: Task) -> Reference:
     return task.reference
 
 
-def _steps(task: Task, scale: int) -> Sequence[tuple[str, tuple[int, ...]]]:
+def _steps(task: Task, scale: int) -> Sequence[Step]:
     """Return the steps of one scale; raise TaskError unless each reads `arity` earlier positions."""
     arity, steps = _required(task).arity, task.reference_steps(scale)
     for position, (_, arguments) in zip(task.step_positions(scale), steps, strict=False):
         if len(arguments) != arity or not all(1 <= argument < position for argument in arguments):
-            raise TaskError(
-                f"task '{task.name}': the reference circuit reads {arguments} at position {position}, scale {scale}; "
-                f"give {arity} earlier positions"
+            raise task.error(
+                f"the reference circuit reads {arguments} at position {position}, scale {scale}; give {arity} earlier "
+                "positions"
             )
     return steps
 
@@ -71,54 +70,39 @@ def reference_complexity(task: Task, arity: int, largest_scale: int) -> dict[int
 def check_reference(task: Task, traces: Iterable[Trace]) -> None:
     """Check the reference circuit on every input of the traces.
 
-    Raises:
-        TaskError: the circuit does not compute some step, or reads a position that is not earlier; names the first.
+    Raise TaskError if the circuit does not compute some step, or reads a position that is not earlier; names the first.
     """
-    assert task.reference is not None
+    symbols = len(task.alphabet)
     values_by_key: dict[tuple[str, int], int] = {}
     for trace in traces:
         steps = _steps(task, trace.scale)
         # A sample may lack the prompts of the longest outputs.
         longer = task.end is not None and not trace.exhaustive and len(steps) > len(trace.steps)
         if len(steps) != len(trace.steps) and not longer:
-            raise TaskError(
-                f"task '{task.name}': the reference circuit has {len(steps)} steps at scale {trace.scale}, not "
-                f"{len(trace.steps)}"
+            raise task.error(
+                f"the reference circuit has {len(steps)} steps at scale {trace.scale}, not {len(trace.steps)}"
             )
         for position, (operator, arguments) in zip(trace.steps, steps, strict=not longer):
-            where = f"at scale {trace.scale}, position {position}"
+            wrong, where = "its reference circuit is wrong", f"at scale {trace.scale}, position {position}"
             if not determines(trace, position, arguments):
-                raise TaskError(
-                    f"task '{task.name}': its reference circuit is wrong: the tokens at {arguments} do not determine "
-                    f"the step {where}"
-                )
+                raise task.error(f"{wrong}: the tokens at {arguments} do not determine the step {where}")
             keys, values = step_entries(trace, position, arguments)
             for key, value in zip(keys.tolist(), values.tolist(), strict=True):
                 if (operator, key) not in values_by_key:
-                    places = [key // len(task.alphabet) ** place for place in reversed(range(len(arguments)))]
-                    symbols = tuple(task.alphabet[place % len(task.alphabet)] for place in places)
-                    values_by_key[operator, key] = _value(task, task.reference, operator, symbols)
+                    places = [key // symbols**place % symbols for place in reversed(range(len(arguments)))]
+                    values_by_key[operator, key] = _value(task, operator, tuple(task.alphabet[n] for n in places))
                 if values_by_key[operator, key] != value:
-                    raise TaskError(
-                        f"task '{task.name}': its reference circuit is wrong: operator '{operator}' gives a wrong "
-                        f"symbol {where}"
-                    )
+                    raise task.error(f"{wrong}: operator '{operator}' gives a wrong symbol {where}")
 
 
-def _value(task: Task, reference: Reference, operator: str, symbols: tuple[str, ...]) -> int:
+def _value(task: Task, operator: str, symbols: tuple[str, ...]) -> int:
     """Return the token that an operator gives for some symbols; UNDEFINED if it gives none."""
     try:
-        value = reference.apply(operator, symbols)
+        value = _required(task).apply(operator, symbols)
     except TaskError:
         raise
     except ValueError:
         return UNDEFINED
     if value not in task.alphabet:
-        raise TaskError(f"task '{task.name}': the reference's '{operator}' gives {value!r}, not in the alphabet")
+        raise task.error(f"the reference's '{operator}' gives {value!r}, not in the alphabet")
     return task.alphabet.index(value)
-
-
-def _table(task: Task, reference: Reference, operator: str) -> NDArray[np.uint8]:
-    """Return the complete table of an operator, uint8 [symbols ** arity]."""
-    keys = product(task.alphabet, repeat=reference.arity)
-    return np.array([_value(task, reference, operator, symbols) for symbols in keys], dtype=np.uint8)

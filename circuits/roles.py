@@ -30,7 +30,6 @@ class Change:
     scale: int
 
     def __str__(self) -> str:
-        """Return a clause that names the pair and the scale."""
         return f"the role of key {self.key} for query {self.query} changes at scale {self.scale}"
 
 
@@ -42,12 +41,8 @@ class ScaleHintNeeded(ValueError):
     """
 
     def __init__(self, change: Change) -> None:
-        super().__init__(change)
+        super().__init__(f"{change}: use the aligned format or a scale hint")
         self.change = change
-
-    def __str__(self) -> str:
-        """Return the message, in one line."""
-        return f"{self.change}: use the aligned format or a scale hint"
 
 
 def unread_positions(circuit: Circuit, scale: int) -> list[int]:

@@ -20,7 +20,7 @@ from lengthgen.circuits.search.rounds import INTERRUPTED, Rounds, search_in_roun
 from lengthgen.circuits.search.templates import Combination, Guesses, Place
 from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.tables import step_entries
-from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.task import Task
 from lengthgen.circuits.trace import Trace, trace
 from lengthgen.infrastructure.brief import Brief, by_scale
 
@@ -113,8 +113,7 @@ def minimal_arity(traces: Sequence[Trace], *, at_least: int = 1, guesses: Guesse
 
     None if more than MAX_ARITY are needed. Calls on neighbouring scales are faster if they share their guesses.
 
-    Raises:
-        ValueError: no traces are given.
+    Raise ValueError if no traces are given.
     """
     if not traces:
         raise ValueError("no traces given")
@@ -134,11 +133,10 @@ def traces_up_to(task: Task, scale: int, clock: Clock | None = None) -> list[Tra
     The list ends early, but never before scale 1, once a quarter of the clock's limit has passed or all traces together
     would hold more than MAX_TOKENS.
 
-    Raises:
-        TaskError: the scale is below 1, or the task breaks its contract.
+    Raise TaskError if the scale is below 1, or the task breaks its contract.
     """
     if scale < 1:
-        raise TaskError(f"task '{task.name}': a scale is at least 1, not {scale}")
+        raise task.error(f"a scale is at least 1, not {scale}")
     clock = clock or Clock()
     traces: list[Trace] = []
     with clock.phase("traces"):
@@ -189,13 +187,13 @@ def src(
         raise ValueError("SRC needs the traces of scales 1, 2, ... without a gap")
     symbols = len(task.alphabet)
     if symbols**arity > MAX_ENTRIES:
-        raise TaskError(
-            f"task '{task.name}': an operator of arity {arity} over {symbols} symbols has {symbols**arity:,} entries, "
+        raise task.error(
+            f"an operator of arity {arity} over {symbols} symbols has {symbols**arity:,} entries, "
             f"more than {MAX_ENTRIES:,}; use fewer symbols or slots"
         )
     if mode == "declared" and (task.reference is None or task.reference.arity != arity):
         status = f"has arity {task.reference.arity}" if task.reference else "is missing"
-        raise TaskError(f"task '{task.name}': mode 'declared' at arity {arity} needs a reference circuit; it {status}")
+        raise task.error(f"mode 'declared' at arity {arity} needs a reference circuit; it {status}")
     clock = clock or Clock()
     largest_beyond = largest if largest and largest > len(traces) else None
     beyond_traces: list[Trace] = []
@@ -221,9 +219,7 @@ def _result(rounds: Rounds, last: Sequence[Trace], largest: int, clock: Clock) -
     if problem.mode != "typed":
         reference_bound = reference_complexity(problem.task, problem.arity, largest)
     bounds = _bounds(rounds, reference_bound)
-    sampled_from = min(
-        (scale_trace.scale for scale_trace in traces if not scale_trace.exhaustive), default=len(traces) + 1
-    )
+    sampled_from = min((each.scale for each in traces if not each.exhaustive), default=len(traces) + 1)
     status = _status(bounds, reference_bound, sampled_from)
     stopped = search.stopped
     if stopped is None and any(bounds[scale][0] != bounds[scale][1] for scale in range(len(traces) + 1, largest + 1)):
@@ -236,10 +232,8 @@ def _result(rounds: Rounds, last: Sequence[Trace], largest: int, clock: Clock) -
         mode=problem.mode,
         bounds=bounds,
         status=status,
-        inputs=sum(scale_trace.tokens.shape[1] for scale_trace in traces),
-        sampled=sum(
-            scale_trace.tokens.shape[1] for scale_trace in (*traces, *last) if scale_trace.scale >= sampled_from
-        ),
+        inputs=sum(each.tokens.shape[1] for each in traces),
+        sampled=sum(each.tokens.shape[1] for each in (*traces, *last) if each.scale >= sampled_from),
         exhaustive_to=sampled_from - 1,
         kernel=search.kernel,
         circuit=circuit,
@@ -254,12 +248,9 @@ def _result(rounds: Rounds, last: Sequence[Trace], largest: int, clock: Clock) -
 
 
 def _bounds(rounds: Rounds, reference_bound: Mapping[int, float]) -> dict[int, tuple[float, float]]:
-    """Return the bounds of the search, cut by the reference circuit's upper bounds.
-
-    A lower bound holds at all later scales.
-    """
-    stuck = rounds.last.stuck
+    """Return the bounds of the search, cut by the reference circuit's upper bounds. Lower ones hold at later scales."""
     bounds: dict[int, tuple[float, float]] = {}
+    stuck = rounds.last.stuck
     lower: float = 1
     for scale, reference in reference_bound.items():
         if stuck and scale >= stuck[0]:
@@ -276,9 +267,8 @@ def _status(bounds: Mapping[int, tuple[float, float]], reference_bound: Mapping[
     if any(low != high for low, high in bounds.values()):
         return "bounds"
     sampled = [scale for scale, (low, _) in bounds.items() if scale >= sampled_from and not math.isinf(low)]
-    if not sampled:
-        return "exact"
-    return "reference" if all(bounds[scale][0] == reference_bound[scale] for scale in sampled) else "sampled"
+    met = all(bounds[scale][0] == reference_bound[scale] for scale in sampled)
+    return "exact" if not sampled else "reference" if met else "sampled"
 
 
 def _coverage_scale(circuit: Circuit, traces: Sequence[Trace]) -> int | None:

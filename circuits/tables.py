@@ -195,13 +195,8 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 def as_table(bits: NDArray[np.int64]) -> Table:
     """Return the table of ascending numbers key * symbols + value."""
-    mask = np.zeros(int(bits[-1]) + 1, dtype=bool)
+    mask = np.zeros(int(bits.max(initial=-1)) + 1, dtype=bool)
     mask[bits] = True
-    return _bits(mask)
-
-
-def _bits(mask: NDArray[np.bool_]) -> int:
-    """Return a boolean mask as the bits of an integer."""
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
@@ -222,29 +217,24 @@ class StepEntries:
     values: NDArray[np.uint8]
 
 
-def missing(table: NDArray[np.uint8], step: StepEntries, symbols: int) -> int | None:
-    """Return the number of entries that a table lacks to serve a step.
-
-    None if other values or another number of slots exclude it.
-    """
-    if len(table) != symbols**step.slots:
-        return None
-    present = table[step.keys]
-    fresh = present == UNDEFINED
-    return int(fresh.sum()) if ((present == step.values) | fresh).all() else None
-
-
 class Operators:
     """List of partial tables, uint8 [symbols ** slots] each; UNDEFINED marks entries that no step needs yet."""
 
     def __init__(self, symbols: int, tables: Iterable[NDArray[np.uint8]] = ()) -> None:
-        """Begin with copies of some tables."""
         self.symbols = symbols
         self.tables = [table.copy() for table in tables]
 
     def missing(self, operator: int, step: StepEntries) -> int | None:
-        """Return the number of entries that an operator lacks to serve a step (`missing`)."""
-        return missing(self.tables[operator], step, self.symbols)
+        """Return the number of entries that an operator lacks to serve a step.
+
+        None if other values or another number of slots exclude it.
+        """
+        table = self.tables[operator]
+        if len(table) != self.symbols**step.slots:
+            return None
+        present = table[step.keys]
+        fresh = present == UNDEFINED
+        return int(fresh.sum()) if ((present == step.values) | fresh).all() else None
 
     def first_fit(self, step: StepEntries) -> int | None:
         """Return the index of the first operator that can serve the step; None if there is none."""

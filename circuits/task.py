@@ -38,6 +38,10 @@ MAX_REJECTED = 1_000
 """Largest number of random combinations that are drawn for one valid prompt."""
 
 
+Step = tuple[str, tuple[int, ...]]
+"""Step of a reference circuit: the name of its operator and its arguments, earlier positions from 1."""
+
+
 class TaskError(LengthgenError):
     """Error of a task that breaks its own contract. The message is one line: what, where, how to mend it."""
 
@@ -55,7 +59,7 @@ class Reference:
     """
 
     arity: int
-    steps: Callable[..., Sequence[tuple[str, tuple[int, ...]]]]
+    steps: Callable[..., Sequence[Step]]
     apply: Callable[[str, tuple[str, ...]], str]
 
 
@@ -69,7 +73,6 @@ class Segment:
 
     @property
     def width(self) -> int:
-        """Number of positions."""
         return self.last - self.first + 1
 
 
@@ -145,74 +148,65 @@ class Task(Brief):
         read = Answers(f"task '{self.name}'", TaskError)
         object.__setattr__(self, "alphabet", read.alphabet(self.alphabet))
         if self.end is not None and self.end not in self.alphabet:
-            raise TaskError(f"task '{self.name}': the end {shown(self.end)} is not in the alphabet {self.alphabet}")
-        guarded: dict[str, Any] = {
-            "prompt": read.guarded(self.prompt, read.prompt, "prompt", "at scale {}"),
-            "generate": read.guarded(self.generate, read.output, "generate", "on prompt {}"),
-        }
-        if self.vectorised is not None:
-            guarded["vectorised"] = read.guarded(self.vectorised, read.vectorised, "the vectorised function", "on {}")
+            raise self.error(f"the end {shown(self.end)} is not in the alphabet {self.alphabet}")
+        for name, reads, what, where in (
+            ("prompt", read.prompt, "prompt", "at scale {}"),
+            ("generate", read.output, "generate", "on prompt {}"),
+            ("vectorised", read.vectorised, "the vectorised function", "on {}"),
+            ("valid", read.valid, "valid", "on {}"),
+            ("draw", read.output, "draw", "at scale {}"),
+            ("right", read.right, "right", "on prompt {}"),
+        ):
+            if (function := getattr(self, name)) is not None or name in ("prompt", "generate"):
+                object.__setattr__(self, name, read.guarded(function, reads, what, where))
         if self.reference is not None:
-            guarded["reference"] = self._guarded_reference(self.reference, read)
-        if self.valid is not None:
-            guarded["valid"] = read.guarded(self.valid, read.valid, "valid", "on {}")
-        if self.draw is not None:
-            guarded["draw"] = read.guarded(self.draw, read.output, "draw", "at scale {}")
-        if self.right is not None:
-            guarded["right"] = read.guarded(self.right, read.right, "right", "on prompt {}")
-        for name, function in guarded.items():
-            object.__setattr__(self, name, function)
+            object.__setattr__(self, "reference", self._guarded_reference(self.reference, read))
+
+    def error(self, text: str) -> TaskError:
+        """Return the error of this task with a message."""
+        return TaskError(f"task '{self.name}': {text}")
 
     def layout(self, scale: int) -> tuple[tuple[int, ...] | None, ...]:
         """Return the prompt of one scale, position by position: the token numbers allowed there; None for an output.
 
-        Raises:
-            TaskError: there are no positions, some position allows nothing or one symbol twice, a symbol is not in the
-                alphabet, or `prompt` fails.
+        Raise TaskError if there are no positions, some position allows nothing or one symbol twice, a symbol is not in
+        the alphabet, or `prompt` fails.
         """
         return self._layout(scale).positions
 
     def _layout(self, scale: int) -> _Layout:
         """Return the layout of one scale, which is read from `prompt` and checked once."""
-        if scale not in self._layouts:
-            if scale < 1:
-                raise TaskError(f"task '{self.name}': a scale is at least 1, not {scale}")
-            self._layouts[scale] = _Layout(self._read_prompt(scale))
-        return self._layouts[scale]
-
-    def _read_prompt(self, scale: int) -> tuple[tuple[int, ...] | None, ...]:
-        """Return the prompt of one scale as `layout` does."""
+        if scale in self._layouts:
+            return self._layouts[scale]
+        if scale < 1:
+            raise self.error(f"a scale is at least 1, not {scale}")
         allowed = self.prompt(scale)
         if not any(symbols is not ... for symbols in allowed) or not all(allowed):
-            raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows nothing at some position")
+            raise self.error(f"the prompt of scale {scale} allows nothing at some position")
         layout: list[tuple[int, ...] | None] = []
         for symbols in allowed:
             numbers = None if symbols is ... else tuple(self._numbers(symbols, f"the prompt of scale {scale}"))
             if numbers and len(set(numbers)) < len(numbers):
-                raise TaskError(
-                    f"task '{self.name}': the prompt of scale {scale} allows a symbol twice at some position"
-                )
+                raise self.error(f"the prompt of scale {scale} allows a symbol twice at some position")
             layout.append(numbers)
         if None in layout and self.end is not None:
-            raise TaskError(
-                f"task '{self.name}': scale {scale} has prompt tokens after outputs, and outputs of different lengths; "
-                "only one of both is possible yet: leave out `end`"
+            raise self.error(
+                f"scale {scale} has prompt tokens after outputs, and outputs of different lengths; only one of both is "
+                "possible yet: leave out `end`"
             )
-        return tuple(layout)
+        return self._layouts.setdefault(scale, _Layout(tuple(layout)))
 
     def choices(self, scale: int) -> list[tuple[int, ...]]:
         """Return the token numbers allowed at each prompt token of one scale, without the outputs between them.
 
-        Raises:
-            TaskError: as `layout`.
+        Raise TaskError as `layout`.
         """
         return list(self.given(scale).values())
 
     def given(self, scale: int) -> Mapping[int, tuple[int, ...]]:
         """Return position -> token numbers allowed there, for the prompt tokens of one scale; from 1, ascending.
 
-        Raises:
-            TaskError: as `layout`.
+        Raise TaskError as `layout`.
         """
         return self._layout(scale).given
 
@@ -221,16 +215,14 @@ class Task(Brief):
 
         Operands are maximal runs of positions with a choice; places of outputs count as such positions.
 
-        Raises:
-            TaskError: as `layout`.
+        Raise TaskError as `layout`.
         """
         return self._layout(scale).segments
 
-    def reference_steps(self, scale: int) -> Sequence[tuple[str, tuple[int, ...]]]:
+    def reference_steps(self, scale: int) -> Sequence[Step]:
         """Return the steps of the reference circuit at one scale, which are computed once.
 
-        Raises:
-            TaskError: there is no reference circuit, or its `steps` fail.
+        Raise TaskError if there is no reference circuit, or its `steps` fail.
         """
         if scale not in self._reference_steps:
             if self.reference is None:
@@ -249,8 +241,7 @@ class Task(Brief):
 
         None if there are more than MAX_COMBINATIONS combinations of which only some are prompts.
 
-        Raises:
-            TaskError: as `layout`, or no combination is valid.
+        Raise TaskError as `layout`, or no combination is valid.
         """
         choices = self.choices(scale)
         stride = math.prod(len(symbols) for symbols in choices)
@@ -266,7 +257,7 @@ class Task(Brief):
             return prompts
         prompts = prompts[self.are_prompts(scale, prompts)]
         if not len(prompts):
-            raise TaskError(f"task '{self.name}': no prompt of scale {scale} is valid")
+            raise self.error(f"no prompt of scale {scale} is valid")
         return prompts
 
     def are_prompts(self, scale: int, combinations: Tokens) -> NDArray[np.bool_]:
@@ -305,8 +296,8 @@ class Task(Brief):
             prompts = np.concatenate([prompts, drawn_now[self.are_prompts(scale, drawn_now)]])
             tried += len(drawn_now)
             if tried > MAX_REJECTED * (len(prompts) + 1):
-                raise TaskError(
-                    f"task '{self.name}': {len(prompts)} of {tried:,} random combinations of scale {scale} are valid; "
+                raise self.error(
+                    f"{len(prompts)} of {tried:,} random combinations of scale {scale} are valid; "
                     "give the task a function `draw` that draws a prompt"
                 )
         return prompts[:count].T.copy().T
@@ -322,13 +313,12 @@ class Task(Brief):
         return prompts.T
 
     def _drawn(self, scale: int, choices: list[tuple[int, ...]], source: random.Random) -> list[int]:
-        """Return one prompt that `draw` gives."""
         assert self.draw is not None
         symbols = self.draw(scale, source)
         numbers = self._numbers(symbols, f"the prompt drawn for scale {scale}")
         allowed = len(numbers) == len(choices) and all(map(tuple.__contains__, choices, numbers))
         if not allowed or not (self.valid is None or self.valid(tuple(symbols))):
-            raise TaskError(f"task '{self.name}': draw gives {self.text(numbers)}, which is no prompt of scale {scale}")
+            raise self.error(f"draw gives {self.text(numbers)}, which is no prompt of scale {scale}")
         return numbers
 
     def sequences(self, scale: int, prompts: Tokens) -> Tokens:
@@ -349,14 +339,12 @@ class Task(Brief):
         if not between:
             return np.concatenate([prompts, outputs], axis=1)
         if outputs.shape[1] < between:
-            raise TaskError(
-                f"task '{self.name}': generate gives {outputs.shape[1]} symbols at scale {scale}, and the prompt has "
-                f"places for {between}"
+            raise self.error(
+                f"generate gives {outputs.shape[1]} symbols at scale {scale}, and the prompt has places for {between}"
             )
         if outputs.shape[1] == between and layout[-1] is not None:
-            raise TaskError(
-                f"task '{self.name}': no output follows the last prompt tokens of scale {scale}; leave these out, or "
-                "let generate give more"
+            raise self.error(
+                f"no output follows the last prompt tokens of scale {scale}; leave these out, or let generate give more"
             )
         tokens = np.empty((len(prompts), prompts.shape[1] + outputs.shape[1]), dtype=np.uint8)
         given = [position - 1 for position in self.given(scale)]
@@ -369,41 +357,31 @@ class Task(Brief):
 
         Outputs that end early are filled with UNDEFINED.
 
-        Raises:
-            TaskError: an output is empty, lengths differ without an `end`, an output does not end with it, a symbol is
-                not in the alphabet, `generate` fails, or the vectorised version disagrees with it.
+        Raise TaskError if an output is empty, lengths differ without an `end`, an output does not end with it, a symbol
+        is not in the alphabet, `generate` fails, or the vectorised version disagrees with it.
         """
         # Compared rows are spread over the batch: neighbours in a lexicographic list differ in the last symbols only.
         rows = np.unique(np.linspace(0, len(prompts) - 1, 16).astype(np.int64))
         if self.vectorised is None:
             outputs = self._plain_outputs(prompts)
-            repeated = self._plain_outputs(prompts[rows])
-            if not _equal_outputs(repeated, outputs[rows]):
-                raise TaskError(f"task '{self.name}': generate gives other output on a second call; make it a function")
+            if not _equal_outputs(self._plain_outputs(prompts[rows]), outputs[rows]):
+                raise self.error("generate gives other output on a second call; make it a function")
             return outputs
         plain = self._plain_outputs(prompts[rows])
         read_only = prompts.view()
         read_only.flags.writeable = False  # else the function could change the prompts it is checked on
-        outputs = self._without_rest(self.vectorised(read_only))
-        right = outputs.ndim == 2 and len(outputs) == len(prompts) and _equal_outputs(outputs[rows], plain)
-        defined = outputs
+        given = self.vectorised(read_only)
+        right, outputs = given.ndim == 2 and len(given) == len(prompts), given
         if right and self.end is not None:
-            right = bool((outputs == self._number[self.end]).any(axis=1).all())
-            defined = outputs[outputs != UNDEFINED]
+            ends = given == self._number[self.end]
+            after = np.cumsum(ends, axis=1) - ends > 0
+            outputs = np.where(after, UNDEFINED, given)[:, ~after.all(axis=0)]
+            right = bool(ends.any(axis=1).all())
+        defined = outputs[outputs != UNDEFINED] if right and self.end is not None else outputs
+        right = right and _equal_outputs(outputs[rows], plain)
         if not right or defined.min() < 0 or defined.max() >= len(self.alphabet):
-            raise TaskError(f"task '{self.name}': the vectorised function disagrees with generate; mend or remove it")
+            raise self.error("the vectorised function disagrees with generate; mend or remove it")
         return outputs.astype(np.uint8)
-
-    def _without_rest(self, outputs: NDArray[Any]) -> NDArray[Any]:
-        """Return integers [count, length] with UNDEFINED after the first end of each row, and no column of these alone.
-
-        Rows without an end are left as they are.
-        """
-        if self.end is None or outputs.ndim != 2 or not outputs.size:
-            return outputs
-        ends = outputs == self._number[self.end]
-        after = np.cumsum(ends, axis=1) - ends > 0
-        return np.where(after, UNDEFINED, outputs)[:, ~after.all(axis=0)]
 
     def right_outputs(self, prompt: tuple[str, ...], output: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Return all right outputs of one prompt as token numbers, in the order of `right`.
@@ -419,14 +397,12 @@ class Task(Brief):
             return [output]
         every = [tuple(self._numbers(each, "a right output")) for each in self.right(prompt)]
         if output not in every:
-            raise TaskError(
-                f"task '{self.name}': the output of generate on prompt {' '.join(prompt)} is not a right one; let "
-                "`right` give it too"
+            raise self.error(
+                f"the output of generate on prompt {' '.join(prompt)} is not a right one; let `right` give it too"
             )
         if any(len(each) != len(output) for each in every):
-            raise TaskError(
-                f"task '{self.name}': right outputs of prompt {' '.join(prompt)} have different lengths, which is not "
-                "possible yet"
+            raise self.error(
+                f"right outputs of prompt {' '.join(prompt)} have different lengths, which is not possible yet"
             )
         return list(dict.fromkeys(every))
 
@@ -440,47 +416,41 @@ class Task(Brief):
         for row, prompt in enumerate(prompts.tolist()):
             output = self.generate(self._symbols_of(prompt))
             if not output:
-                raise TaskError(f"task '{self.name}': generate appends nothing to prompt {self.text(prompt)}")
+                raise self.error(f"generate appends nothing to prompt {self.text(prompt)}")
             if self.end is not None and (output[-1] != self.end or output.index(self.end) < len(output) - 1):
-                raise TaskError(
-                    f"task '{self.name}': the output of prompt {self.text(prompt)} must end with {shown(self.end)} and "
-                    "hold it nowhere else"
+                raise self.error(
+                    f"the output of prompt {self.text(prompt)} must end with {shown(self.end)} and hold it nowhere else"
                 )
-            if row == 0:
-                self.require_size(len(prompts), len(output))
-                outputs = np.full((len(prompts), len(output)), UNDEFINED, dtype=np.uint8)
-            elif self.end is not None and len(output) > outputs.shape[1]:
-                self.require_size(len(prompts), len(output))
-                more = np.full((len(prompts), len(output) - outputs.shape[1]), UNDEFINED, dtype=np.uint8)
-                outputs = np.concatenate([outputs, more], axis=1)
-            if self.end is None and len(output) != outputs.shape[1]:
-                raise TaskError(
-                    f"task '{self.name}': {outputs.shape[1]} and {len(output)} symbols are appended to prompts of one "
-                    f"scale; give {self.text(prompt)} as many as {self.text(prompts[0])}, or give the task an `end`"
+            missing = len(output) - outputs.shape[1]
+            if row and self.end is None and missing:
+                raise self.error(
+                    f"{outputs.shape[1]} and {len(output)} symbols are appended to prompts of one scale; give "
+                    f"{self.text(prompt)} as many as {self.text(prompts[0])}, or give the task an `end`"
                 )
+            if missing > 0:
+                self.require_size(len(prompts), len(output))
+                more = np.full((len(prompts), missing), UNDEFINED, dtype=np.uint8)
+                outputs = np.concatenate([outputs, more], axis=1) if row else more
             outputs[row, : len(output)] = self._numbers(output, "the output")
         return outputs
 
     def _symbols_of(self, tokens: Sequence[int]) -> tuple[str, ...]:
-        """Return token numbers as symbols."""
         return tuple(map(self.alphabet.__getitem__, tokens))
 
     def require_size(self, sequences: int, positions: int) -> None:
         """Raise TaskError if `sequences` sequences of `positions` positions are more than memory may hold."""
         if sequences * positions > MAX_TOKENS:
-            raise TaskError(
-                f"task '{self.name}': {sequences:,} sequences of {positions:,} positions are more than {MAX_TOKENS:,} "
+            raise self.error(
+                f"{sequences:,} sequences of {positions:,} positions are more than {MAX_TOKENS:,} "
                 "tokens; take smaller scales"
             )
 
     @cached_property
     def _layouts(self) -> dict[int, _Layout]:
-        """Layout of each scale asked for before."""
         return {}
 
     @cached_property
-    def _reference_steps(self) -> dict[int, Sequence[tuple[str, tuple[int, ...]]]]:
-        """Steps of the reference circuit at each scale asked for before."""
+    def _reference_steps(self) -> dict[int, Sequence[Step]]:
         return {}
 
     @cached_property
@@ -497,24 +467,18 @@ class Task(Brief):
             return list(map(self._number.__getitem__, symbols))
         except Exception:  # not only KeyError: a value that is no symbol may be unhashable
             unknown = next(symbol for symbol in symbols if not isinstance(symbol, str) or symbol not in self.alphabet)
-            raise TaskError(
-                f"task '{self.name}': symbol {shown(unknown)} in {where} is not in the alphabet {self.alphabet}"
-            ) from None
+            raise self.error(f"symbol {shown(unknown)} in {where} is not in the alphabet {self.alphabet}") from None
 
     def _guarded_reference(self, reference: Any, read: Answers) -> Reference:
         if not isinstance(reference, Reference):
-            raise TaskError(f"task '{self.name}': reference must be a Reference or None, not {shown(reference)}")
+            raise self.error(f"reference must be a Reference or None, not {shown(reference)}")
         if type(reference.arity) is not int or not 1 <= reference.arity <= MAX_SLOTS:
-            raise TaskError(
-                f"task '{self.name}': the reference circuit's arity must be 1 to {MAX_SLOTS}, "
-                f"not {shown(reference.arity)}"
-            )
+            raise self.error(f"the reference circuit's arity must be 1 to {MAX_SLOTS}, not {shown(reference.arity)}")
+        what = "the reference circuit's"
         return Reference(
             arity=reference.arity,
-            steps=read.guarded(reference.steps, read.steps, "the reference circuit's steps", "at scale {}"),
-            apply=read.guarded(
-                reference.apply, read.symbol, "the reference circuit's apply", "on {}", expected=(ValueError,)
-            ),
+            steps=read.guarded(reference.steps, read.steps, f"{what} steps", "at scale {}"),
+            apply=read.guarded(reference.apply, read.symbol, f"{what} apply", "on {}", expected=(ValueError,)),
         )
 
     def _brief(self) -> str:

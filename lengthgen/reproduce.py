@@ -22,25 +22,13 @@ from lengthgen.circuits.tasks import TASKS, TaskSpec, load
 from lengthgen.empirical.experiment.environment import environment
 from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.empirical.model.backend import Backend
+from lengthgen.infrastructure import shapes
 from lengthgen.infrastructure.cache import Cached, UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest
 from lengthgen.infrastructure.discovery import parts_of_studies
 from lengthgen.infrastructure.files import locked, sweep_partial, user_cache, write_sealed_json
 from lengthgen.infrastructure.messages import tell
-from lengthgen.infrastructure.shapes import (
-    COUNT,
-    FLAG,
-    LIMIT,
-    TEXT,
-    Shape,
-    both,
-    list_of,
-    mapping_to,
-    one_for_each,
-    or_none,
-    record,
-    row,
-)
+from lengthgen.infrastructure.shapes import COUNT, FLAG, LIMIT, TEXT, Shape, list_of, one_for_each, or_none, record, row
 from lengthgen.paper_figs.stored import CLAIM
 from lengthgen.proofs_checks.claim import TIME_LIMIT
 from lengthgen.questions.complexity import Question, compute
@@ -83,7 +71,7 @@ QUICKEST = "smoke"
 """Profile that leaves out the judgement of theories, which takes minutes the first time, and adds no runs."""
 MOST_RUNS = 30
 """Largest number of runs of a cell; not a time, so that every machine decides by the same runs."""
-_CLAIMS = record(claims=list_of(both(CLAIM, record(holds=FLAG, on_runs=FLAG))), holds=FLAG)
+_CLAIMS = record(claims=list_of(shapes.both(CLAIM, record(holds=FLAG, on_runs=FLAG))), holds=FLAG)
 _LRC = one_for_each(
     WORKED_PATTERNS,
     itemgetter("name"),
@@ -93,7 +81,7 @@ _LRC = one_for_each(
         scale_hint=FLAG,
         generalizes=or_none(FLAG),
         lrc=record(**dict.fromkeys(("4", "8"), or_none(COUNT))),
-        bounds=mapping_to(row(COUNT, COUNT)),
+        bounds=shapes.mapping_to(row(COUNT, COUNT)),
         constant_from=or_none(COUNT),
         **dict.fromkeys(("from_scale", "to_scale"), COUNT),
         growth=or_none(record(kind=TEXT)),

@@ -109,6 +109,12 @@ class Claim(Brief):
             self._refuse_pointless("the printed statement", self.printed)
 
     @property
+    def part(self) -> str:
+        """Folder that states the claim, a key of `PARTS`; "own" for a claim of the user's."""
+        folder = getattr(self.check, "__module__", "").removeprefix(f"{__package__}.").partition(".")[0]
+        return folder if folder in PARTS else "own"
+
+    @property
     def on_runs(self) -> bool:
         """True if trained runs decide the claim: its check takes them as `runs`, a `Runs` of trained.py."""
         return "runs" in self.holds

@@ -25,6 +25,10 @@ from lengthgen.theory.zero.two_engines import engine_trees
 Value: TypeAlias = Any  # sp.Expr | sp.Matrix, for which there are no types
 Side: TypeAlias = Value | Callable[[], Value]
 """A side of an identity, or a function that builds it and is called with sympy's evaluation switched off."""
+Formula: TypeAlias = Callable[..., Value]
+"""Part of a statement that falsifiers replace: a function of expressions."""
+Path: TypeAlias = Callable[[sp.Expr, sp.Expr], sp.Expr]
+"""(position of the key, position of the query) -> sum or product along the path between them."""
 _BITS = 128
 
 
@@ -214,6 +218,11 @@ def last_term(what: str, path: sp.Expr, extended: sp.Expr) -> sp.Expr:
         if not (same_family and extended_start == start and sp.expand(extended_upper - upper) == 1):
             raise Refuted(f"{what}: {extended} is not {path} with one more term")
         return _term(path, extended_upper)
+
+
+def next_term(what: str, path: Path, key: sp.Expr, query: sp.Expr) -> sp.Expr:
+    """Return the term by which the path from the key to the next query is longer; raises as `last_term` does."""
+    return last_term(what, path(key, query), path(key, query + 1))
 
 
 def combine(path: sp.Expr, value: sp.Expr, term: sp.Expr) -> sp.Expr:

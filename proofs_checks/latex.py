@@ -6,7 +6,7 @@ The document must load booktabs and graphicx; for the ledger also longtable, ams
 import re
 from collections.abc import Iterable, Sequence
 
-from lengthgen.proofs_checks.report import MARKS, by_paper
+from lengthgen.proofs_checks.report import MARKS, by_paper, by_part
 from lengthgen.proofs_checks.result import Result
 
 _SPECIAL = {
@@ -93,7 +93,7 @@ def table(name: str, caption: str, headings: Sequence[str], lines: Sequence[Sequ
 
 
 def longtable(results: Sequence[Result]) -> str:
-    """Return the ledger as a longtable: one row per claim, under the name of its paper.
+    """Return the ledger as a longtable: one row per claim, under the name of its paper; what papers say comes first.
 
     The columns are id and label, statement in words and in mathematics, verdict, reach.
     """
@@ -108,11 +108,18 @@ def longtable(results: Sequence[Result]) -> str:
         r"\bottomrule",
         r"\endlastfoot",
     ]
-    for position, (paper, of_paper) in enumerate(by_paper(results)):
-        title = rf"\textbf{{{text(paper.paper)}}} (arXiv:{text(paper.arxiv)})"
+    for position, (heading, of_part) in enumerate(by_part(results)):
         lines += [r"\addlinespace"] if position else []
-        lines += [rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}@{{}}}}{{{title}}} \\*", *map(_claim_row, of_paper)]
+        lines += [_across(rf"\textbf{{\emph{{{text(heading)}}}}}")]
+        for paper, of_paper in by_paper(of_part):
+            title = rf"\textbf{{{text(paper.paper)}}} (arXiv:{text(paper.arxiv)})"
+            lines += [r"\addlinespace", _across(title), *map(_claim_row, of_paper)]
     return "\n".join([*lines, r"\end{longtable}"]) + "\n"
+
+
+def _across(heading: str) -> str:
+    """Row of a heading over all columns, which stays on the page of the row below it."""
+    return rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}@{{}}}}{{{heading}}} \\*"
 
 
 def _claim_row(result: Result) -> str:

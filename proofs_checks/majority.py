@@ -23,7 +23,6 @@ coincide by chance.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
 from typing import Literal
 
 from lengthgen.empirical.experiment.judge import ALPHA, tail
@@ -109,12 +108,10 @@ def at_least(p_values: Sequence[float], least: int) -> float:
 
     This is Fisher's combination of all p-values but the least - 1 smallest ones.
     """
-    from scipy.special import chdtrc  # slow to import, and only claims on runs need it
+    from scipy.stats import combine_pvalues  # slow to import, and only claims on runs need it
 
     largest = sorted(p_values)[least - 1 :]
-    if len(largest) < 2:
-        return largest[0] if largest else 1.0
-    return float(chdtrc(2 * len(largest), -2 * sum(map(log, largest))))
+    return float(combine_pvalues(largest, method="fisher").pvalue) if largest else 1.0
 
 
 def _describe(count: Count, trial: str, does: str) -> str:
@@ -124,9 +121,7 @@ def _describe(count: Count, trial: str, does: str) -> str:
     return f"{count.cell}: {count.did} of {count.trials} fitting {trial} {does}"
 
 
-def decide_mean(
-    differences: Sequence[float], side: Side, bound: float, *, seen: str, assumptions: tuple[str, ...]
-) -> Evidence:
+def decide_mean(differences: Sequence[float], side: Side, bound: float, *, seen: str) -> Evidence:
     """Decide if the mean of the differences lies on this side of the bound.
 
     Args:
@@ -134,7 +129,6 @@ def decide_mean(
         side: side of the bound that the claim states.
         bound: number that the mean is compared with.
         seen: what was measured, for people.
-        assumptions: how the models were trained.
 
     Raises:
         Refuted: it lies on the other side, significantly.
@@ -149,7 +143,7 @@ def decide_mean(
     return Evidence(
         strength=Strength.STATISTICAL,
         facts=(seen, f"p = {p_of[side]:.2g}, one-sided t-test over {len(differences)} seeds"),
-        assumptions=(*assumptions, "differences of seeds are independent and normal"),
+        assumptions=("differences of seeds are independent and normal",),
     )
 
 

@@ -20,8 +20,10 @@ from typing import Literal, ParamSpec, TypeAlias
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import Side, require_equal
 
-Facts: TypeAlias = Iterator[str | tuple[str, Side, Side]]
-"""Yields of a check: texts, or the name and the two sides of an identity, which `require_equal` decides."""
+Facts: TypeAlias = Iterator[str | tuple[str, Side, Side] | Evidence]
+"""Yields of a check: texts; the name and the two sides of an identity, which `require_equal` decides; or evidence of a
+test of runs, whose facts and assumptions are taken over.
+"""
 P = ParamSpec("P")
 TITLES: Mapping[str, str] = {
     "1803.02155": "Self-Attention with Relative Position Representations",
@@ -78,6 +80,8 @@ class PaperClaims(list[Claim]):
         latex: str,
         *,
         falsifiers: Mapping[str, Parameters],
+        statement: str = "",
+        holds: Parameters | None = None,
         label: Literal["P", "F"] = "F",
         strength: Strength = Strength.GENERAL,
         reach: str = "",
@@ -88,13 +92,15 @@ class PaperClaims(list[Claim]):
         """Add the claim that a generator makes, and return its check: the function of the same parameters.
 
         The defaults of the generator's parameters are those of the statement (`Claim.holds`). The first paragraph of
-        its docstring is the statement in words.
+        its docstring is the statement in words. A generator that makes several claims gets both with each.
 
         Args:
             id: as in `Claim`, like `latex`, `falsifiers`, `label`, `printed` and `answers`.
             at: place in the paper, empty for the source as it is; or another source.
             latex: the statement as a formula.
             falsifiers: name -> changed parameters of a false statement.
+            statement: the statement in words, in place of the docstring.
+            holds: parameters of the statement, in place of their defaults.
             label: "P" if the paper says it, "F" if it is our formalisation.
             strength: as in `Evidence`, like `reach` and `assumptions`.
             reach: range that a bounded or exhaustive check goes through.
@@ -103,13 +109,18 @@ class PaperClaims(list[Claim]):
             answers: parameters that the check only compares with what it computes.
 
         Raises:
-            ValueError: the generator has no docstring or a parameter without default, or `Claim` refuses a part.
+            ValueError: a statement or the value of a parameter is missing, or `Claim` refuses a part.
         """
 
         def register(facts: Callable[P, Facts]) -> Callable[P, Evidence]:
             @wraps(facts)
             def check(*args: P.args, **kwargs: P.kwargs) -> Evidence:
-                yields = [require_equal(*fact) if isinstance(fact, tuple) else fact for fact in facts(*args, **kwargs)]
+                yields: list[str] = []
+                for fact in facts(*args, **kwargs):
+                    if isinstance(fact, Evidence):
+                        yields += (*fact.facts, *map(Assumption, fact.assumptions))
+                    else:
+                        yields.append(require_equal(*fact) if isinstance(fact, tuple) else fact)
                 return Evidence(
                     strength=strength,
                     facts=tuple(fact for fact in yields if not isinstance(fact, Reach | Assumption)),
@@ -121,11 +132,11 @@ class PaperClaims(list[Claim]):
                 Claim(
                     id=id,
                     source=at if isinstance(at, Source) else self.source.at(at) if at else self.source,
-                    statement=_statement(facts),
+                    statement=statement or _statement(facts),
                     latex=latex,
                     label=label,
                     check=check,
-                    holds=_defaults(facts),
+                    holds=_parameters(facts, holds or {}),
                     falsifiers=falsifiers,
                     printed=printed or {},
                     answers=answers,
@@ -150,10 +161,10 @@ def _statement(facts: Callable[..., Facts]) -> str:
     return statement
 
 
-def _defaults(facts: Callable[..., Facts]) -> Parameters:
-    """Default of each parameter. Raises `ValueError` if one has none."""
-    parameters = inspect.signature(facts).parameters
-    bare = [name for name, parameter in parameters.items() if parameter.default is parameter.empty]
+def _parameters(facts: Callable[..., Facts], holds: Parameters) -> Parameters:
+    """Parameters of the statement: those of `holds`, and the defaults. Raises `ValueError` if one has neither."""
+    defaults = {name: parameter.default for name, parameter in inspect.signature(facts).parameters.items()}
+    bare = [name for name, default in defaults.items() if default is inspect.Parameter.empty and name not in holds]
     if bare:
         raise ValueError(f"{facts.__name__}: the parameters {bare} have no default, so they make no statement")
-    return {name: parameter.default for name, parameter in parameters.items()}
+    return defaults | holds

@@ -18,9 +18,10 @@ from lengthgen.theory.encodings.catalogue import ENCODINGS, called
 
 ORDER = (
     "sinusoidal",
-    "learned_absolute",
+    "absolute",
     "orthogonal",
     "seqpe",
+    "digit_codes",
     "prism",
     "t5",
     "alibi",
@@ -30,20 +31,19 @@ ORDER = (
     "rope",
     "xpos",
     "interpolation",
-    "ntk",
     "yarn",
     "randomized",
+    "random_positions",
     "modular",
     "modular_encoder",
     "grape",
     "fox",
     "cable",
-    "hope.decay",
-    "hope.comparison",
+    "hope",
     "swat",
     "wavelet",
-    "graph_alibi.symmetry",
-    "graph_alibi.matrices",
+    "graph_alibi",
+    "graph_alibi_matrices",
     "records",
     "pola.theorem1",
     "pola.theorem2",
@@ -52,6 +52,7 @@ ORDER = (
     "sequential.parity",
     "sequential.bounds",
     "sequential.coverage",
+    "sequential.merging",
     "sequential.selection",
     "runs.trained",
     "runs.longer_text",
@@ -88,7 +89,7 @@ def _place(module: str, claim: Claim) -> tuple[int, str]:
 def _listed_claims(part: str) -> list[tuple[ModuleType, Claim]]:
     """Claims of all modules of a folder in order, each with the module that lists it."""
     folder = f"{__package__}.{part}"
-    modules = [import_module(found.name) for found in walk_packages(import_module(folder).__path__, f"{folder}.")]
+    modules = [import_module(module.name) for module in walk_packages(import_module(folder).__path__, f"{folder}.")]
     listed = [(module, claim) for module in modules for claim in getattr(module, "CLAIMS", ())]
     return sorted(listed, key=lambda pair: _place(pair[0].__name__.removeprefix(f"{folder}."), pair[1]))
 

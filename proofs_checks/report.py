@@ -16,7 +16,7 @@ from rich.text import Text
 
 from lengthgen.infrastructure.errors import writable
 from lengthgen.infrastructure.files import write_json
-from lengthgen.proofs_checks.claim import Source, Strength
+from lengthgen.proofs_checks.claim import PARTS, Source, Strength
 from lengthgen.proofs_checks.formal import recorded
 from lengthgen.proofs_checks.reading import decided_at
 from lengthgen.proofs_checks.result import Result, Verdict
@@ -81,7 +81,10 @@ def as_json(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def table(results: Sequence[Result]) -> Table:
-    """Return the ledger as a table with one row per claim, and the reason below each verdict other than `verified`."""
+    """Return the ledger as a table with one row per claim, and the reason below each verdict other than `verified`.
+
+    The claims of each of `PARTS` have a heading, if there are claims of both.
+    """
     ledger = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     ledger.add_column("claim", no_wrap=True)
     for heading in ("verdict", "reach"):
@@ -89,18 +92,21 @@ def table(results: Sequence[Result]) -> Table:
     for heading in ("rejected", "seconds"):
         ledger.add_column(heading, justify="right")
     ledger.add_column("statement", ratio=1)
-    for result in results:
-        statement = Text(result.claim.statement)
-        if result.reason:
-            statement.append(f"\n{result.reason}", style="dim")
-        ledger.add_row(
-            Text(f"{result.claim.id} [{result.claim.label}]"),
-            Text(result.verdict, style=_COLOURS[result.verdict]),
-            mark(result),
-            f"{rejected(result)}/{len(result.falsifiers)}",
-            f"{result.seconds:.2f}",
-            statement,
-        )
+    for heading, of_part in by_part(results):
+        if len(of_part) < len(results):
+            ledger.add_row(Text(heading, style="bold"))
+        for result in of_part:
+            statement = Text(result.claim.statement)
+            if result.reason:
+                statement.append(f"\n{result.reason}", style="dim")
+            ledger.add_row(
+                Text(f"{result.claim.id} [{result.claim.label}]"),
+                Text(result.verdict, style=_COLOURS[result.verdict]),
+                mark(result),
+                f"{rejected(result)}/{len(result.falsifiers)}",
+                f"{result.seconds:.2f}",
+                statement,
+            )
     used = [strength for strength in Strength if any(result.strength is strength for result in results)]
     ledger.caption = "\n".join(f"{MARKS[strength]}: {LEGEND[strength]}" for strength in used) or None
     ledger.caption_justify = "left"
@@ -110,6 +116,18 @@ def table(results: Sequence[Result]) -> Table:
 def rejected(result: Result) -> int:
     """Number of falsifiers that the check rejected."""
     return sum(falsifier.rejected for falsifier in result.falsifiers)
+
+
+def by_part(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
+    """Group the results under the headings of `PARTS`, with the number of claims; groups are in that order."""
+    headings = {**PARTS, "own": "Your own claims"}
+    groups = {part: [result for result in results if result.claim.part == part] for part in headings}
+    return [(f"{headings[part]}: {counted(len(group))}", group) for part, group in groups.items() if group]
+
+
+def counted(claims: int) -> str:
+    """Return a number of claims in words."""
+    return f"{claims} claim{'' if claims == 1 else 's'}"
 
 
 def by_paper(results: Sequence[Result]) -> list[tuple[Source, list[Result]]]:
@@ -174,6 +192,7 @@ def _claim_json(result: Result) -> dict[str, Any]:
         "statement": claim.statement,
         "latex": claim.latex,
         "label": claim.label,
+        "part": claim.part,
         "on_runs": claim.on_runs,
         "source": {"paper": claim.source.paper, "arxiv": claim.source.arxiv, "place": claim.source.place},
         "facts": list(evidence.facts) if evidence else [],
@@ -184,7 +203,8 @@ def _claim_json(result: Result) -> dict[str, Any]:
 def document(results: Sequence[Result]) -> str:
     """Return the ledger as Markdown: the meaning of the marks, statements that papers print wrongly, and all claims.
 
-    Both lists are grouped by paper. Links to code begin at the root of the repository.
+    What papers say comes before what we add, and each list is grouped by paper. Links to code begin at the root of the
+    repository.
     """
     holding = sum(result.holds for result in results)
     waiting = sum(result.claim.on_runs and result.verdict is Verdict.UNSETTLED for result in results)
@@ -203,9 +223,10 @@ def document(results: Sequence[Result]) -> str:
         parts += [f"## Corrected and refuted: {len(wrong)} statements that are wrong as printed"]
         for paper, claims_of_paper in by_paper(wrong):
             parts += [f"### {_heading(paper)}", _table(_WRONG_HEADINGS, map(_wrong_row, claims_of_paper))]
-    parts += ["## All claims, by paper"]
-    for paper, claims_of_paper in by_paper(results):
-        parts += [f"### {_heading(paper)}", _table(_HEADINGS, map(_row, claims_of_paper))]
+    for heading, of_part in by_part(results):
+        parts += [f"## {heading}, by paper"]
+        for paper, claims_of_paper in by_paper(of_part):
+            parts += [f"### {_heading(paper)}", _table(_HEADINGS, map(_row, claims_of_paper))]
     return "\n\n".join(parts) + "\n"
 
 

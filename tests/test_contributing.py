@@ -26,7 +26,9 @@ def add_task(catalogue: str, recipe: str) -> str:
     [lines] = re.findall(r"```diff\n(.*?)```", recipe, flags=re.DOTALL)
     imported, entry = (line.removeprefix("+") for line in lines.splitlines())
     start = catalogue.index("from lengthgen.circuits.tasks.")
-    return (catalogue[:start] + f"{imported}\n" + catalogue[start:]).replace("Task]] = {\n", f"Task]] = {{\n{entry}\n")
+    return (catalogue[:start] + f"{imported}\n" + catalogue[start:]).replace(
+        "for make in (\n", f"for make in (\n{entry}\n"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,10 @@ def check_lower(problem: GuardedTask, c: Mapping[str, Any]) -> None:
     need((c["proof"] is None) == (c["lower"] <= max(1, len(c["clique"]))), "the bound lacks a proof, or needs none")
     if c["proof"] is not None:
         formula = formula_of(classes, c["lower"] - 1, c["clique"])
-        need(_refuted(*formula, c["proof"], problem.spend), "the proof does not refute the formula")
+        try:
+            need(refuted(*formula, c["proof"], problem.spend), "the proof does not refute the formula")
+        except ProofError as error:
+            raise CertificateError(f"certificate: {error}") from error
 
 
 def tables_of(problem: GuardedTask, scale: int, position: int, step: int, rows: list[tuple[int, ...]]) -> list[Table]:
@@ -176,11 +179,3 @@ def formula_of(classes: list[list[Table]], count: int, clique: Sequence[int]) ->
     for m, s in enumerate(clique):
         clauses += [[-alt[s, a, c]] for a in range(len(classes[s])) for c in operators if c != m]
     return len(alt) + len(tab), clauses
-
-
-def _refuted(variables: int, clauses: list[list[int]], proof: list[str], spend: Spend) -> bool:
-    """True if the proof refutes the formula; raise CertificateError if it is malformed."""
-    try:
-        return refuted(variables, clauses, proof, spend)
-    except ProofError as error:
-        raise CertificateError(f"certificate: {error}") from error

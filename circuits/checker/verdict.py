@@ -39,14 +39,8 @@ def bounds_sentence(
 ) -> str:
     """Return the bounds as a sentence that does not call the upper one proved if it rests on a sample of prompts.
 
-    Args:
-        subject: SRC of which task, at which scale.
-        setting: the rest of the setting, such as the arity.
-        lower: lower bound; inf if there is no circuit.
-        upper: upper bound; None if there is none.
-        own: True if the upper bound is that of the task's own circuit.
-        tried: number of prompts above scale `to` that the circuit was tried on; 0 if all prompts were tried.
-        to: last scale of which all prompts were tried.
+    `own` says that the upper bound is that of the task's own circuit, `tried` is the number of prompts above scale `to`
+    that a circuit was tried on; 0 if all prompts were.
     """
     if tried and upper is not None and not math.isinf(upper):
         bound = f"upper bound {upper}" + (", that of the task's own circuit," if own else "")

@@ -139,7 +139,6 @@ def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | No
 
 
 def _why(features: Features, prediction: Prediction) -> str:
-    """Return the reason of a forecast in one sentence."""
     low, high = prediction.complexity_train, prediction.complexity_test
     if features.shown is Shown.UNKNOWN:
         return f"no rule answers: {prediction.why}"

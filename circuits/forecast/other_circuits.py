@@ -78,8 +78,7 @@ class SeveralCircuits:
     def with_own_token(self, spec: EncodingSpec, prediction: Prediction) -> Prediction:
         """Return a prediction with the answer of the rule `own_token`; it stays as it is without a relation.
 
-        Raises:
-            EncodingError: an object of the user's own cannot be loaded.
+        Raise EncodingError if an object of the user's own cannot be loaded.
         """
         if prediction.distractors is None:
             return prediction
@@ -94,10 +93,7 @@ class SeveralCircuits:
     def latest_breaks(self, spec: EncodingSpec, prediction: Prediction) -> LatestBreaks:
         """Return where the best circuit fails under an encoding.
 
-        Args:
-            spec: the encoding.
-            prediction: what `lengthgen.circuits.prediction.predict` says of it with the circuit of the analysis, on
-                more prompts than are tried here.
+        The prediction is that of `lengthgen.circuits.prediction.predict` with the circuit of the analysis.
 
         Raises:
             EncodingError: an object of the user's own cannot be loaded.
@@ -158,14 +154,7 @@ def first_breaks(
     """Return the first scales at which a circuit fails the rules.
 
     No more prompts than those of the traces are tried, so that a sampled training scale may count as failing too much.
-
-    Args:
-        analysis: analysis of the task; its traces are used.
-        circuit: a circuit of the task, perhaps another than that of the analysis.
-        relation: relation by which the encoding distinguishes keys.
-        train: trained scales, ascending.
-        later: the other tested scales, ascending.
-        own_token: as in `unseen_distractors`.
+    `train` and `later`, the other tested scales, ascend; `own_token` is that of `unseen_distractors`.
     """
     seen = [analysis.traces[scale - 1] for scale in train]
     breaks: set[int] = set()
@@ -251,11 +240,7 @@ def _circuit_of(
 ) -> Circuit:
     """Return the circuit in which each step reads chosen keys that determine it; steps share equal tables only.
 
-    Args:
-        task: the task.
-        arity: largest number of keys of a step.
-        traces: traces of all scales of the circuit.
-        reads: (scale, position of a step) -> its keys.
+    `reads` has the keys of each step (scale, position).
     """
     operators: dict[tuple[int, Table], int] = {}
     tables: list[NDArray[np.uint8]] = []

@@ -92,7 +92,6 @@ def version() -> str:
 
 
 def _cell_of(row: Mapping[str, str]) -> RecordedCell:
-    """Return the cell of a row of the file."""
     failures = (part.split(":") for part in row["first_failures"].split())
     return RecordedCell(
         record=row["record"],

@@ -4,7 +4,7 @@ A run is scored by the squared error of the probability that it was given (Brier
 true share of each cell would get: no forecast that knows the cell alone can be better.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
@@ -65,68 +65,52 @@ def scores() -> dict[str, Any]:
 def probabilities(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
     """Return rival -> its probabilities. A rule's yes counts as SURE, its no as 1 - SURE, an abstention as one half.
 
-    Args:
-        fitted: cells of the judged population from which the rate by encoding and format is taken.
+    The rate by encoding and format is that of the fitted cells, in which the share of all stands for one run.
     """
-    rates = _rates(fitted)
-    table = fitted_table()
+    table, rates = fitted_table(), dict[Key, list[int]]()
+    for cell in fitted:
+        for key in ((), (cell.encoding, cell.features.operands)):
+            successes_and_runs = rates.setdefault(key, [0, 0])
+            successes_and_runs[0] += cell.generalize
+            successes_and_runs[1] += cell.fit
+    successes, runs = rates.get((), [1, 2])
+
+    def rate(cell: RecordedCell) -> float:
+        of_key = rates.get((cell.encoding, cell.features.operands), [0, 0])
+        return (of_key[0] + successes / runs) / (of_key[1] + 1)
 
     def of_rule(rule: str) -> Probability:
         return lambda cell: {True: SURE, False: 1 - SURE, None: 0.5}[cell.answers[rule]]
 
     return (
         {"forecast": lambda cell: table.share(cell.features), "always-no": lambda cell: 1 - SURE}
-        | {"rate by encoding and format": lambda cell: rates(cell.encoding, cell.features.operands)}
+        | {"rate by encoding and format": rate}
         | {rule: of_rule(rule) for rule in ANSWERED.values()}
     )
-
-
-def _rates(fitted: Sequence[RecordedCell]) -> Callable[[str, str], float]:
-    """Return the share of runs that generalize by encoding and format, in which the share of all stands for one run."""
-    counts: dict[Key, list[int]] = {}
-    for cell in fitted:
-        for key in ((), (cell.encoding, cell.features.operands)):
-            successes_and_runs = counts.setdefault(key, [0, 0])
-            successes_and_runs[0] += cell.generalize
-            successes_and_runs[1] += cell.fit
-    successes, runs = counts.get((), [1, 2])
-    base = successes / runs
-
-    def rate(encoding: str, operands: str) -> float:
-        of_key = counts.get((encoding, operands), [0, 0])
-        return (of_key[0] + base) / (of_key[1] + 1)
-
-    return rate
 
 
 def _part(cells: Sequence[RecordedCell], rivals: Mapping[str, Probability], *, by_run: bool) -> dict[str, Any]:
     """Return the scores on some cells: the mean over runs, or over cells whatever the number of their runs."""
     weights = [cell.fit if by_run else 1 for cell in cells]
 
-    def mean(losses: Iterable[float]) -> float:
+    def loss(cell: RecordedCell, probability: float) -> float:
+        share = cell.generalize / cell.fit  # the mean squared error over the fitting runs
+        return share * (1 - probability) ** 2 + (1 - share) * probability**2
+
+    def brier(rival: Probability) -> float:
+        losses = (loss(cell, rival(cell)) for cell in cells)
         return sum(weight * loss for weight, loss in zip(weights, losses, strict=True)) / sum(weights)
 
-    brier = {name: mean(_loss(cell, rival(cell)) for cell in cells) for name, rival in rivals.items()}
     repeated = [cell for cell in cells if cell.fit > 1]
-    noise = [_variance(cell) for cell in repeated]
+    shares = [cell.generalize / cell.fit for cell in repeated]
+    # The unbiased variance between the runs of a cell.
+    noise = fmean(share * (1 - share) * cell.fit / (cell.fit - 1) for share, cell in zip(shares, repeated, strict=True))
     return {
         "unit": "run" if by_run else "cell",
         "cells": len(cells),
         "runs": sum(cell.fit for cell in cells),
-        "brier": brier | {"noise": fmean(noise)},
+        "brier": {name: brier(rival) for name, rival in rivals.items()} | {"noise": noise},
     }
-
-
-def _loss(cell: RecordedCell, probability: float) -> float:
-    """Return the mean squared error of a probability over the fitting runs of a cell."""
-    share = cell.generalize / cell.fit
-    return share * (1 - probability) ** 2 + (1 - share) * probability**2
-
-
-def _variance(cell: RecordedCell) -> float:
-    """Return the unbiased variance between the runs of a cell."""
-    share = cell.generalize / cell.fit
-    return share * (1 - share) * cell.fit / (cell.fit - 1)
 
 
 def calibration(cells: Sequence[RecordedCell], probability: Probability) -> list[Tenth]:

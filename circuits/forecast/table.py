@@ -88,14 +88,19 @@ def table_of(cells: Iterable[RecordedCell]) -> Table:
         for key in keys_of(cell.features):
             by_key[key].append(cell)
     rows = {key: _row(of_key) for key, of_key in by_key.items()}
-    shares = [Table(rows=rows, concentration=1).share(cell.features) for cell in counted_cells]
+    shares = np.array([Table(rows=rows, concentration=1).share(cell.features) for cell in counted_cells])
     successes, trials = (np.array([getattr(cell, name) for cell in counted_cells]) for name in ("generalize", "fit"))
-    likelihoods = [_log_likelihood(successes, trials, np.array(shares), candidate) for candidate in CONCENTRATIONS]
-    return Table(rows=rows, concentration=CONCENTRATIONS[int(np.argmax(likelihoods))])
+    from scipy.special import betaln  # slow to import, and most commands need none of it
+
+    def log_likelihood(concentration: float) -> float:
+        """Log-likelihood of the counts if each share varies with this concentration (beta-binomial)."""
+        first, second = concentration * shares, concentration * (1 - shares)
+        return float(np.sum(betaln(first + successes, second + trials - successes) - betaln(first, second)))
+
+    return Table(rows=rows, concentration=max(CONCENTRATIONS, key=log_likelihood))
 
 
 def _row(cells: list[RecordedCell]) -> Row:
-    """Return the counts of some cells."""
     late: Counter[int] = Counter()
     for cell in cells:
         if cell.first_break is not None:
@@ -105,14 +110,6 @@ def _row(cells: list[RecordedCell]) -> Row:
         counted=Counted(runs=sum(cell.fit for cell in cells), generalize=sum(cell.generalize for cell in cells)),
         late=late,
     )
-
-
-def _log_likelihood(successes: np.ndarray, trials: np.ndarray, shares: np.ndarray, concentration: float) -> float:
-    """Return the log-likelihood of counts if each share varies with this concentration (beta-binomial)."""
-    from scipy.special import betaln  # slow to import, and most commands need none of it
-
-    first, second = concentration * shares, concentration * (1 - shares)
-    return float(np.sum(betaln(first + successes, second + trials - successes) - betaln(first, second)))
 
 
 def middle(late: Counter[int]) -> tuple[int, float, int] | None:

@@ -10,7 +10,7 @@ would save no operator.
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lengthgen.circuits.clock import Clock, OutOfTime
@@ -72,13 +72,7 @@ def src_for_all_scales(
     The lower bound is that of `lengthgen.circuits.src` at scale `searched`, or at the last scale before the clock's
     limit. The upper bound is a local circuit that `check_proof` accepts. Its rules are searched for apart from the
     circuit that `lengthgen.circuits.src` gives, because minimum circuits are not unique, and that one need not be
-    local.
-
-    Args:
-        machine: the machine.
-        arity: number of slots of every operator; by default the fewest with which the searched scales are feasible.
-        searched: last scale at which SRC is computed, at least 1.
-        clock: time limit; None for no limit.
+    local. By default the arity is the least with which the scales up to `searched` are feasible.
 
     Raises:
         ValueError: the arity is not positive.
@@ -126,12 +120,8 @@ def src_for_all_scales(
     )
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """Wiring of a rule, and its table over all configurations of the rule."""
-
-    places: tuple[Place, ...]
-    table: Mapping[Key, str]
+_Choice = tuple[tuple[Place, ...], Mapping[Key, str]]
+"""Wiring of a rule, and its table over all configurations of the rule."""
 
 
 class _NoWiringError(Exception):
@@ -141,18 +131,11 @@ class _NoWiringError(Exception):
 def _fewest(machine: Transducer, arity: int, least: int, clock: Clock) -> LocalCircuit:
     """Return a local circuit that is right at all scales, with as few operators as the search finds.
 
-    Small windows come first, then small shapes.
-
-    Args:
-        machine: the machine.
-        arity: number of slots of every operator.
-        least: lower bound of the number of operators.
-        clock: clock of the calling computation.
+    Small windows come first, then small shapes. `least` is a lower bound of their number.
 
     Raises:
         _NoWiringError: every shape has a rule without a wiring.
         TooManyError: there are too many configurations.
-        OutOfTime: the clock's limit has passed.
     """
     windows = [back for back in range(1, WINDOW + 1) if back == 1 or (2 * back + 2) ** arity <= MAX_WIRINGS]
     periods = range(1, min(MAX_PERIOD, len(machine.states)) + 1)
@@ -190,7 +173,6 @@ def _choices(machine: Transducer, shape: Shape, arity: int, window: int, clock: 
     Raises:
         _NoWiringError: some rule has none.
         TooManyError: there are too many configurations.
-        OutOfTime: the clock's limit has passed.
     """
     places = [Place("x", 0), Place("y", 1), Place(EQUALS, 0)]
     for back in range(1, window + 1):
@@ -222,33 +204,20 @@ def _choices(machine: Transducer, shape: Shape, arity: int, window: int, clock: 
     for rule_views, determining_sets in zip(views, determining, strict=True):
         by_table: dict[frozenset[tuple[Key, str]], _Choice] = {}
         for wiring in slots:
-            if not any(map(set(wiring).issubset, determining_sets)):
-                continue
-            clock.check(len(rule_views))
-            table = _table(rule_views, wiring)
-            if table is not None:
-                choice = _Choice(tuple(places[slot] for slot in wiring), table)
-                by_table.setdefault(frozenset(table.items()), choice)
+            if any(map(set(wiring).issubset, determining_sets)):
+                clock.check(len(rule_views))
+                entries = [*dict.fromkeys((tuple([view[slot] for slot in wiring]), view[-1]) for view in rule_views)]
+                if len(table := dict(entries)) == len(entries):
+                    choice = tuple(places[slot] for slot in wiring), table
+                    by_table.setdefault(frozenset(entries), choice)
         choices.append([*by_table.values()])
     return choices
-
-
-def _table(views: Iterable[Key], slots: Sequence[int]) -> dict[Key, str] | None:
-    """Return the map from the tokens at some slots of each view to its last token; None if it is no function."""
-    table: dict[Key, str] = {}
-    for view in views:
-        if table.setdefault(tuple([view[slot] for slot in slots]), view[-1]) != view[-1]:
-            return None
-    return table
 
 
 def _assigned(choices: list[list[_Choice]], shape: Shape, arity: int, most: int, clock: Clock) -> LocalCircuit | None:
     """Return a circuit of at most `most` operators, with one of its choices for each rule.
 
     None if there is none, or if none is among MAX_TRIED choices.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
     """
     order = sorted(range(len(choices)), key=lambda rule: len(choices[rule]))
     tried = 0
@@ -264,15 +233,15 @@ def _assigned(choices: list[list[_Choice]], shape: Shape, arity: int, most: int,
                 operators=tuple(operators),
             )
         rule = order[len(rules)]
-        for choice in choices[rule]:
+        for places, table in choices[rule]:
             for index, operator in enumerate([*operators, {}][:most]):
                 tried += 1
                 if tried > MAX_TRIED:
                     return None
-                clock.check(len(choice.table))
-                if all(operator.get(key, token) == token for key, token in choice.table.items()):
-                    merged = [*operators[:index], {**operator, **choice.table}, *operators[index + 1 :]]
-                    circuit = completed(merged, {**rules, rule: Rule(choice.places, index)})
+                clock.check(len(table))
+                if all(operator.get(key, token) == token for key, token in table.items()):
+                    merged = [*operators[:index], {**operator, **table}, *operators[index + 1 :]]
+                    circuit = completed(merged, {**rules, rule: Rule(places, index)})
                     if circuit is not None:
                         return circuit
         return None

@@ -35,27 +35,18 @@ def after(second: Task, first: Task, *, as_prompt: Callable[[Symbols], Symbols] 
                 f"task '{task.name}' cannot be composed yet: it has an `end`, several right outputs, or prompt tokens "
                 "after outputs"
             )
-    ending: list[str] = []
-    for allowed in reversed(second.choices(1)):
-        if len(allowed) > 1:
-            break
-        ending.insert(0, second.alphabet[allowed[0]])
+    fixed = takewhile(lambda allowed: len(allowed) == 1, reversed(second.choices(1)))
+    ending = [second.alphabet[token] for (token,) in fixed][::-1]
     name = f"{second.name}-after-{first.name}"
 
     @cache
     def prompts_of_length(length: int) -> list[list[set[str]]]:
         """Return the symbols allowed at each position, for each scale whose prompts have this length."""
         choices = takewhile(lambda allowed: len(allowed) <= length, map(second.choices, range(1, length + 1)))
-        return [
-            [{second.alphabet[token] for token in tokens} for tokens in allowed]
-            for allowed in choices
-            if len(allowed) == length
-        ]
+        return [[{second.alphabet[n] for n in tokens} for tokens in each] for each in choices if len(each) == length]
 
     def is_prompt(symbols: Symbols) -> bool:
-        """True if the symbols are a prompt of the second task, of any scale."""
-        scales = prompts_of_length(len(symbols))
-        allowed = any(all(map(set.__contains__, allowed_at, symbols)) for allowed_at in scales)
+        allowed = any(all(map(set.__contains__, each, symbols)) for each in prompts_of_length(len(symbols)))
         return allowed and (second.valid is None or second.valid(symbols))
 
     def generate(symbols: Symbols) -> list[str]:

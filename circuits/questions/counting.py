@@ -50,36 +50,22 @@ class MinimumCircuits:
 def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) -> MinimumCircuits:
     """Return the number of minimum circuits up to the last scale of a result, and what they have in common.
 
-    Args:
-        task: the task.
-        result: result of `lengthgen.circuits.src.src`; every prompt was tried, and SRC is known and finite.
-        clock: time limit.
-
-    Raises:
-        TaskError: the mode is typed, several outputs are right, SRC is not known or infinite, a scale was sampled, a
-            step has too many wirings, or the tables take more than MAX_STATES multisets.
-        OutOfTime: the clock's limit has passed.
+    Raise TaskError if the mode is typed, several outputs are right, SRC is not known or infinite, a scale was sampled,
+    a step has too many wirings, or the tables take more than MAX_STATES multisets.
     """
     clock = clock or Clock()
     if result.mode == "typed" or task.right is not None:
-        raise TaskError(
-            f"task '{task.name}': minimum circuits are counted in the modes free and declared, of tasks with one right "
-            "output"
-        )
+        raise task.error("minimum circuits are counted in the modes free and declared, of tasks with one right output")
     operators = result.values[max(result.bounds)]
     if result.circuit is None or operators is None or not all(trace.exhaustive for trace in result.traces):
-        raise TaskError(
-            f"task '{task.name}': minimum circuits are counted where SRC is finite and exact; take smaller scales"
-        )
+        raise task.error("minimum circuits are counted where SRC is finite and exact; take smaller scales")
     places: list[Place] = []
     steps: list[Mapping[Table, list[tuple[int, ...]]]] = []
     for trace in result.traces:
         for position in trace.steps:
             step = all_wirings(task, trace, position, result.arity, result.mode, clock)
             if not step.complete:
-                raise TaskError(
-                    f"task '{task.name}': position {position} of scale {trace.scale} has too many wirings to count"
-                )
+                raise task.error(f"position {position} of scale {trace.scale} has too many wirings to count")
             places.append((trace.scale, position))
             steps.append(step.wirings)
     numbers = [{table: len(wirings) for table, wirings in step.items()} for step in steps]
@@ -88,6 +74,11 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
     common = set.intersection(
         *({entry for table in state for entry in plain(table, counting.symbols)} for state in last)
     )
+
+    def arguments(key: int) -> tuple[str, ...]:
+        symbols, slots = counting.symbols, reversed(range(result.arity))
+        return tuple(task.alphabet[key // symbols**slot % symbols] for slot in slots)
+
     wirings = {
         place: tuple(sorted(wiring for table in tables for wiring in step[table]))
         for place, step, tables in zip(places, steps, counting.used(), strict=True)
@@ -95,16 +86,9 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
     return MinimumCircuits(
         operators=int(operators),
         count=sum(last.values()),
-        entries=tuple(_entry(task, result.arity, key, value) for key, value in sorted(common)),
+        entries=tuple((arguments(key), task.alphabet[value]) for key, value in sorted(common)),
         wirings=wirings,
     )
-
-
-def _entry(task: Task, arity: int, key: int, value: int) -> tuple[tuple[str, ...], str]:
-    """Return an entry as symbols."""
-    symbols = len(task.alphabet)
-    digits = [key // symbols ** (arity - 1 - slot) % symbols for slot in range(arity)]
-    return tuple(task.alphabet[digit] for digit in digits), task.alphabet[value]
 
 
 class _Counting:

@@ -16,8 +16,7 @@ from lengthgen.circuits.tasks.two_scales import Pair, TwoScaleTask
 
 MAX_PAIRS = 100
 """Largest number of pairs of scales of a grid."""
-STATUSES = ("exact", "reference", "sampled", "bounds")
-"""Status of a result, the strongest first."""
+STATUSES = ("exact", "reference", "sampled", "bounds")  # the strongest first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +41,8 @@ def grid_src(
 ) -> GridSRC:
     """Return SRC at every pair of scales up to (m, n), at one arity; None for the least that determines every step.
 
-    Raises:
-        TaskError: there are more than MAX_PAIRS pairs, the task breaks its contract, or some step needs more than
-            MAX_ARITY arguments and no arity is given.
+    Raise TaskError if there are more than MAX_PAIRS pairs, the task breaks its contract, or some step needs more than
+    MAX_ARITY arguments and no arity is given.
     """
     if not 1 <= m * n <= MAX_PAIRS:
         raise TaskError(f"task '{family.name}': 1 to {MAX_PAIRS} pairs of scales at once, not {m} times {n}")

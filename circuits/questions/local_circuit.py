@@ -7,14 +7,12 @@ enumerated from the machine's table alone; a circuit that is right at each of th
 that is wrong at some is wrong at some scale.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from lengthgen.circuits.circuit import Circuit, CircuitError, Wiring
-from lengthgen.circuits.task import UNDEFINED, Task
+from lengthgen.circuits.circuit import CircuitError
 from lengthgen.circuits.tasks.transducer import END, EQUALS, State, Transducer
 
 MAX_CONFIGURATIONS = 200_000
@@ -42,13 +40,6 @@ class Place(NamedTuple):
         if self.kind == EQUALS:
             return "'='"
         return f"{self.kind}_(t-{self.back})" if self.back else f"{self.kind}_t"
-
-    def position(self, scale: int, step: int) -> int:
-        """Return the position of the argument, 1-based, for one step (from 1) of a sequence of one scale."""
-        number = step - self.back
-        if self.kind == EQUALS or number < 1:
-            return scale + 1
-        return number if self.kind == "x" else scale + 1 + number
 
 
 class Rule(NamedTuple):
@@ -132,42 +123,6 @@ class LocalCircuit:
             lines.append(f"{self.shape.text(index)}: operator {rule.operator + 1} of {places}")
         return "; ".join(lines)
 
-    def circuit(self, task: Task, scales: Iterable[int]) -> Circuit:
-        """Return the circuit of some scales, as arrays.
-
-        Args:
-            task: task of the machine (`Transducer.task`).
-            scales: scales of the circuit, each at least 1.
-
-        Raises:
-            KeyError: an operator has a token that is not in the alphabet of the task.
-        """
-        number = {symbol: token for token, symbol in enumerate(task.alphabet)}
-        tables = []
-        for operator in self.operators:
-            table = np.full((len(number),) * self.arity, UNDEFINED, dtype=np.uint8)
-            for key, token in operator.items():
-                table[tuple(number[symbol] for symbol in key)] = number[token]
-            tables.append(table.reshape(-1))
-        return Circuit(
-            task=task,
-            arity=self.arity,
-            wirings={scale: tuple(self._wirings(scale)) for scale in scales},
-            operators=tuple(tables),
-        )
-
-    def _wirings(self, scale: int) -> Iterator[Wiring]:
-        """Yield the wirings of the steps of one scale."""
-        index = 0
-        for step in range(1, scale + 2):
-            rule = self.rules[index] if step <= scale else self.end
-            yield Wiring(
-                position=scale + 1 + step,
-                arguments=tuple(place.position(scale, step) for place in rule.places),
-                operator=rule.operator,
-            )
-            index = self.shape.following(index)
-
 
 class Configuration(NamedTuple):
     """All that a rule may depend on at step t, on some prompt of some scale.
@@ -220,8 +175,10 @@ def check_proof(machine: Transducer, circuit: LocalCircuit) -> int:
         TooManyError: there are more than MAX_CONFIGURATIONS.
     """
     rules, shape = circuit.rules, circuit.shape
-    count = 0
-    for configuration in configurations(machine, shape, _window([place for rule in rules for place in rule.places])):
+    count, back = 0, dict(LEAST_BACK)  # the largest numbers of steps back from which inputs and outputs are read
+    for place in itertools.chain(*(rule.places for rule in rules)):
+        back[place.kind] = max(back[place.kind], place.back)
+    for configuration in configurations(machine, shape, (back["x"], back["y"])):
         count += 1
         rule = rules[configuration.rule]
         key = tuple(map(configuration.token, rule.places))
@@ -234,24 +191,12 @@ def check_proof(machine: Transducer, circuit: LocalCircuit) -> int:
     return count
 
 
-def _window(places: Iterable[Place]) -> tuple[int, int]:
-    """Return the largest number of steps back from which inputs and outputs are read."""
-    back = dict(LEAST_BACK)
-    for place in places:
-        back[place.kind] = max(back[place.kind], place.back)
-    return back["x"], back["y"]
-
-
 def configurations(machine: Transducer, shape: Shape, window: tuple[int, int]) -> Iterator[Configuration]:
     """Yield every configuration that occurs at some step of some prompt of some scale, earlier steps first.
 
-    Args:
-        machine: the machine.
-        shape: numbers of rules.
-        window: numbers of earlier inputs and outputs in a configuration.
+    `window` has the numbers of earlier inputs and outputs in a configuration.
 
-    Raises:
-        TooManyError: there are more than MAX_CONFIGURATIONS.
+    Raise TooManyError if there are more than MAX_CONFIGURATIONS.
     """
     queue = [Configuration(0, machine.start, (), (), symbol) for symbol in machine.inputs]
     reached = set(queue)
@@ -263,15 +208,11 @@ def configurations(machine: Transducer, shape: Shape, window: tuple[int, int]) -
         if coming is None:
             continue
         state, output = machine.step[state, coming]
-        inputs, outputs = _last((*inputs, coming), window[0]), _last((*outputs, output), window[1])
+        inputs = (*inputs, coming)[max(0, len(inputs) + 1 - window[0]) :]
+        outputs = (*outputs, output)[max(0, len(outputs) + 1 - window[1]) :]
         successors = [Configuration(shape.following(rule), state, inputs, outputs, symbol) for symbol in machine.inputs]
         successors.append(Configuration(shape.end, state, inputs, outputs, None))
         for successor in successors:
             if successor not in reached:
                 reached.add(successor)
                 queue.append(successor)
-
-
-def _last(tokens: tuple[str, ...], count: int) -> tuple[str, ...]:
-    """Return the last tokens, at most `count`."""
-    return tokens[max(0, len(tokens) - count) :]

@@ -9,12 +9,13 @@ lower bound, since every choice agrees on them.
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
-from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.task import Task
 from lengthgen.circuits.trace import Trace, of_prompts
 
 MAX_CHOICES = 1_000
@@ -32,23 +33,18 @@ def choice_src(
     """Return SRC at every scale up to the last, as the least over choices of one right output for each prompt.
 
     The circuit, and all that describes it, is that of the best choice at the last scale. The status is "exact" if the
-    bounds meet and every prompt was tried, "sampled" if they meet on the prompts tried, else "bounds".
+    bounds meet and every prompt was tried, "sampled" if they meet on the prompts tried, else "bounds". By default the
+    arity is the least with which some choice has a circuit. Once the limit has passed, no more choices are tried.
 
-    Args:
-        task: the task; `right` gives its right outputs.
-        scale: the last scale.
-        arity: number of slots of every operator; None for the least with which some choice has a circuit.
-        mode: one of lengthgen.circuits.search.wirings.Mode.
-        clock: time limit; once it has passed, no more choices are tried.
-
-    Raises:
-        TaskError: the task breaks its contract, or no arity is given and more than MAX_ARITY is needed by each choice
-            that was tried.
+    Raise TaskError if the task breaks its contract, or no arity is given and more than MAX_ARITY is needed by each
+    choice that was tried.
     """
     clock = clock or Clock()
     traces = traces_up_to(task, scale, clock)
     right = [_right_of(task, trace) for trace in traces]
-    few = [count for count in range(1, len(traces) + 1) if _are_few(traces[:count], right[:count])]
+    numbers = itertools.accumulate((math.prod(map(len, each.values())) for each in right), operator.mul)
+    exhaustive = itertools.accumulate((trace.exhaustive for trace in traces), operator.and_)
+    few = [n for n, each in enumerate(zip(exhaustive, numbers, strict=True), 1) if each[0] and each[1] <= MAX_CHOICES]
     if arity is None:
         arity = _least_arity(task, traces, right, few)
     bounds: dict[int, tuple[float, float]] = {}
@@ -78,12 +74,6 @@ def _right_of(task: Task, trace: Trace) -> RightOutputs:
         for tokens in trace.tokens.T
         for prompt in [tuple(task.alphabet[token] for token in tokens[[position - 1 for position in trace.given]])]
     }
-
-
-def _are_few(traces: Sequence[Trace], right: Sequence[RightOutputs]) -> bool:
-    """True if all choices for the prompts of some traces can be tried."""
-    numbers = (len(every) for of_scale in right for every in of_scale.values())
-    return all(trace.exhaustive for trace in traces) and math.prod(numbers) <= MAX_CHOICES
 
 
 def _best_of(
@@ -160,8 +150,8 @@ def _least_arity(task: Task, traces: Sequence[Trace], right: Sequence[RightOutpu
         if arity == 1:
             break
     if not least:
-        raise TaskError(
-            f"task '{task.name}': each choice of right outputs that was tried needs more than {MAX_ARITY} arguments; "
+        raise task.error(
+            f"each choice of right outputs that was tried needs more than {MAX_ARITY} arguments; "
             "choose an arity to get bounds"
         )
     return min(least)

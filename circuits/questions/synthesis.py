@@ -8,7 +8,7 @@ them. Without both, the least r is SRC. Every wiring and every table is a variab
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from lengthgen.circuits.task import UNDEFINED, Task, TaskError
 from lengthgen.circuits.trace import Trace
 
 MAX_SCRATCHPAD = 12
-"""Largest number of scratchpad tokens, and of symbols for them, that is tried."""
+"""Largest number of scratchpad tokens that is tried."""
 
 Literals = list[int]
 """Literals of a SAT formula: variables from 1, negative if negated."""
@@ -27,7 +27,7 @@ Literals = list[int]
 
 @dataclass(frozen=True, kw_only=True)
 class Fewest:
-    """Fewest of something with which a circuit exists: lower <= number <= upper.
+    """Fewest scratchpad tokens with which a circuit exists: lower <= number <= upper.
 
     Attributes:
         lower: every smaller number is refuted.
@@ -79,38 +79,22 @@ def scratchpad_tokens(
 ) -> Fewest:
     """Return the fewest scratchpad tokens with which so many operators compute the task at all scales up to the last.
 
-    More tokens never hurt, since a token may repeat another.
-
-    Args:
-        task: the task; all its outputs come after the prompt.
-        scale: the last scale.
-        arity: number of slots of every operator.
-        operators: largest number of operators, at least 1.
-        symbols: number of symbols that scratchpad tokens may have beyond the alphabet of the task.
-        clock: time limit.
+    More tokens never hurt, since a token may repeat another. `symbols` is the number of symbols that they may have
+    beyond the alphabet of the task.
 
     Raises:
         TaskError: a scale has too many prompts to try all, prompt tokens come after outputs, several outputs are right,
             or the task breaks its contract.
         SolverError: the formula is too large.
     """
-    traces = _traces(task, scale)
-    return _fewest(
-        lambda tokens: _Question(task, traces, arity, operators, tokens=tokens, symbols=symbols), clock or Clock()
-    )
-
-
-def scratchpad_symbols(
-    task: Task, scale: int, arity: int, operators: int, *, tokens: int, clock: Clock | None = None
-) -> Fewest:
-    """Return the fewest symbols beyond the alphabet with which so many scratchpad tokens and operators are enough.
-
-    Arguments and errors are those of `scratchpad_tokens`; `tokens` is the number of scratchpad tokens.
-    """
-    traces = _traces(task, scale)
-    return _fewest(
-        lambda symbols: _Question(task, traces, arity, operators, tokens=tokens, symbols=symbols), clock or Clock()
-    )
+    traces, clock = _traces(task, scale), clock or Clock()
+    for tokens in range(MAX_SCRATCHPAD + 1):
+        answer = _decided(_Question(task, traces, arity, operators, tokens=tokens, symbols=symbols), clock)
+        if answer is None:
+            return Fewest(lower=tokens, upper=None, stopped=clock.reason())
+        if answer:
+            return Fewest(lower=tokens, upper=tokens, stopped=None)
+    return Fewest(lower=MAX_SCRATCHPAD + 1, upper=None, stopped=f"more than {MAX_SCRATCHPAD} were not tried")
 
 
 def src_within(
@@ -119,13 +103,7 @@ def src_within(
     """Return SRC within an error: scale n -> bounds of the fewest operators that are right but for a share of prompts.
 
     At every scale up to n, at most the share `error` of all prompts may be computed wrongly. At error 0 this is SRC.
-
-    Args:
-        task: the task.
-        scale: the last scale.
-        arity: number of slots of every operator.
-        error: share of the prompts of each scale, at least 0 and below 1.
-        clock: time limit; bounds that are not reached are (lower bound, math.inf).
+    Bounds that are not reached in time are (lower bound, math.inf).
 
     Raises:
         TaskError: as `scratchpad_tokens`, but prompt tokens may come after outputs; or the error is no such share.
@@ -168,17 +146,6 @@ class _Question:
     error: Fraction = Fraction(0)
 
 
-def _fewest(question: Callable[[int], _Question], clock: Clock) -> Fewest:
-    """Return the fewest of something, from 0 on, with which a circuit exists."""
-    for count in range(MAX_SCRATCHPAD + 1):
-        answer = _decided(question(count), clock)
-        if answer is None:
-            return Fewest(lower=count, upper=None, stopped=clock.reason())
-        if answer:
-            return Fewest(lower=count, upper=count, stopped=None)
-    return Fewest(lower=MAX_SCRATCHPAD + 1, upper=None, stopped=f"more than {MAX_SCRATCHPAD} were not tried")
-
-
 def _decided(question: _Question, clock: Clock) -> bool | None:
     """Return whether a circuit exists; None if the clock's limit has passed."""
     if clock.over():
@@ -208,20 +175,18 @@ def _size(question: _Question) -> int:
 def _traces(task: Task, scale: int) -> list[Trace]:
     """Return the traces of all scales up to the last.
 
-    Raises:
-        TaskError: a scale has too many prompts, or several outputs are right.
+    Raise TaskError if a scale has too many prompts, or several outputs are right.
     """
     if task.right is not None:
-        raise TaskError(f"task '{task.name}': several outputs are right, which is not possible here yet")
+        raise task.error("several outputs are right, which is not possible here yet")
     traces = traces_up_to(task, scale)
     if len(traces) < scale or not all(trace.exhaustive for trace in traces):
         sampled = next((trace.scale for trace in traces if not trace.exhaustive), len(traces) + 1)
-        raise TaskError(f"task '{task.name}': scale {sampled} has too many prompts to try all; take smaller scales")
+        raise task.error(f"scale {sampled} has too many prompts to try all; take smaller scales")
     return traces
 
 
 def _formula(question: _Question) -> _Formula:
-    """Return the formula of a question."""
     task, arity = question.task, question.arity
     formula = _Formula()
     symbols = len(task.alphabet) + question.symbols
@@ -233,7 +198,7 @@ def _formula(question: _Question) -> _Formula:
     earlier_steps = 0
     for trace in question.traces:
         if question.tokens and None in task.layout(trace.scale):
-            raise TaskError(f"task '{task.name}': prompt tokens come after outputs; a scratchpad is not possible yet")
+            raise task.error("prompt tokens come after outputs; a scratchpad is not possible yet")
         inputs = range(trace.tokens.shape[1])
         right = formula.new(len(inputs))
         formula.at_most([-literal for literal in right], math.floor(question.error * len(inputs)))
@@ -241,35 +206,31 @@ def _formula(question: _Question) -> _Formula:
         for step in scratchpad:
             for values in step:
                 formula.exactly_one(values)
-        for column in _columns(trace, scratchpad):
+        for computed, earlier in _columns(trace, scratchpad):
             operator = formula.new(question.operators)
             formula.clauses.append(list(operator))
             # Operators are interchangeable: the first steps need no later ones.
             formula.clauses += [[-literal] for literal in operator[earlier_steps + 1 :]]
             earlier_steps += 1
-            _apply(formula, column, operator, tables, right, arity, symbols)
+            _apply(formula, computed, earlier, operator, tables, right)
     return formula
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Column:
-    """Step to compute, and the columns that it may read: for each input a token, or the variables of its symbols."""
-
-    computed: Sequence[int | list[int]]
-    earlier: Sequence[Sequence[int | list[int]]]
+_Column = Sequence[int | list[int]]
+"""Column of a step or an argument: for each input its token, or the variables of its symbols."""
 
 
-def _columns(trace: Trace, scratchpad: Sequence[Sequence[list[int]]]) -> Iterator[_Column]:
-    """Yield the steps of a trace in order, scratchpad tokens first if there are any.
+def _columns(trace: Trace, scratchpad: Sequence[_Column]) -> Iterator[tuple[_Column, Sequence[_Column]]]:
+    """Yield the steps of a trace in order, scratchpad tokens first, each with the columns that it may read.
 
     Equal columns give equal arguments, so that each is offered as argument only the first time.
     """
     tokens = [row.tolist() for row in trace.tokens]
     given = [tokens[position - 1] for position in trace.given]
     for number, step in enumerate(scratchpad):
-        yield _Column(computed=step, earlier=[*_distinct(given), *scratchpad[:number]])
+        yield step, [*_distinct(given), *scratchpad[:number]]
     for position in trace.steps:
-        yield _Column(computed=tokens[position - 1], earlier=[*_distinct(tokens[: position - 1]), *scratchpad])
+        yield tokens[position - 1], [*_distinct(tokens[: position - 1]), *scratchpad]
 
 
 def _distinct(columns: Sequence[list[int]]) -> list[list[int]]:
@@ -278,24 +239,23 @@ def _distinct(columns: Sequence[list[int]]) -> list[list[int]]:
 
 def _apply(
     formula: _Formula,
-    column: _Column,
+    computed: _Column,
+    earlier: Sequence[_Column],
     operator: Literals,
     tables: Sequence[Mapping[tuple[int, ...], Literals]],
     right: Literals,
-    arity: int,
-    symbols: int,
 ) -> None:
     """Require that the operator of a step gives its token on every input that has the step and counts as right."""
-    wiring = [formula.new(len(column.earlier)) for _ in range(arity)]
-    for slot in wiring:
-        formula.clauses.append(list(slot))
-    for number, computed in enumerate(column.computed):
-        if computed == UNDEFINED:
+    key, values = next(iter(tables[0].items()))
+    wiring = [formula.new(len(earlier)) for _ in key]
+    formula.clauses += map(list, wiring)
+    for number, result in enumerate(computed):
+        if result == UNDEFINED:
             continue
-        arguments = [formula.new(symbols) for _ in range(arity)]
+        arguments = [formula.new(len(values)) for _ in key]
         for slot, argument in zip(wiring, arguments, strict=True):
-            for chosen, earlier in zip(slot, column.earlier, strict=True):
-                token = earlier[number]
+            for chosen, column in zip(slot, earlier, strict=True):
+                token = column[number]
                 if isinstance(token, int):
                     formula.clauses.append([-chosen, argument[token]])
                 else:
@@ -303,7 +263,7 @@ def _apply(
         for table, chosen in zip(tables, operator, strict=True):
             for key, values in table.items():
                 unless = [-chosen, *(-argument[symbol] for argument, symbol in zip(arguments, key, strict=True))]
-                if isinstance(computed, int):
-                    formula.clauses.append([*unless, -right[number], values[computed]])
+                if isinstance(result, int):
+                    formula.clauses.append([*unless, -right[number], values[result]])
                 else:
-                    formula.clauses += [[*unless, -v, c] for v, c in zip(values, computed, strict=True)]
+                    formula.clauses += [[*unless, -v, c] for v, c in zip(values, result, strict=True)]

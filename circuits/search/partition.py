@@ -9,11 +9,9 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.search import sat
-from lengthgen.circuits.tables import Table, entries
+from lengthgen.circuits.tables import Table, as_table, entries
 
 MAX_LOOKS = 100_000
 """Pairs of table and operator that the depth-first search tries for one number of operators before the solver takes
@@ -41,11 +39,7 @@ class Partition:
 
 
 def minimal_tables(tables: Iterable[Table], clock: Clock) -> frozenset[Table]:
-    """Return the tables that contain no other of them. A larger table never helps if a smaller one is allowed.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
-    """
+    """Return the tables that contain no other of them. A larger table never helps if a smaller one is allowed."""
     minimal: list[Table] = []
     for _, of_size in itertools.groupby(sorted(set(tables), key=int.bit_count), key=int.bit_count):
         smallest = len(minimal)  # no table contains another of its size
@@ -73,8 +67,7 @@ def kernel(steps: Iterable[frozenset[Table]], clock: Clock) -> list[frozenset[Ta
 
     remaining: list[frozenset[Table]] = []
     for index, easy in enumerate(classes):
-        others = [*remaining, *classes[index + 1 :]]
-        if not any(served_by(easy, hard) for hard in others):
+        if not any(served_by(easy, hard) for hard in [*remaining, *classes[index + 1 :]]):
             remaining.append(easy)
     return remaining
 
@@ -82,11 +75,6 @@ def kernel(steps: Iterable[frozenset[Table]], clock: Clock) -> list[frozenset[Ta
 def _containment_steps(table: Table) -> int:
     """Return the steps counted for testing if a table contains another."""
     return 100 + table.bit_length() // 16
-
-
-def _sharing_steps(table: Table) -> int:
-    """Return the steps counted for testing if a table can share an operator with another."""
-    return 500 + table.bit_length() // 4
 
 
 class Compatibility:
@@ -103,9 +91,7 @@ class Compatibility:
         The result is remembered, since the search needs it often.
         """
         if id(table) not in self._keys:
-            mask = np.zeros(table.bit_length() // self._symbols + 1, dtype=bool)
-            mask[entries(table, self._symbols)[0]] = True
-            self._keys[id(table)] = int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+            self._keys[id(table)] = as_table(entries(table, self._symbols)[0])
             self._tables.append(table)
         return self._keys[id(table)]
 
@@ -119,12 +105,8 @@ def fewest_operators(steps: Sequence[frozenset[Table]], symbols: int, clock: Clo
 
     The result is exact iff lower == upper, which only a clock's limit can prevent.
 
-    A short depth-first search decides small cases; CaDiCaL (`lengthgen.circuits.search.sat`) decides the rest.
-
-    Args:
-        steps: the possible tables of each step, none empty.
-        symbols: size of the alphabet.
-        clock: clock of the calling computation.
+    A short depth-first search decides small cases; CaDiCaL (`lengthgen.circuits.search.sat`) decides the rest. `steps`
+    has the possible tables of each step, none empty.
     """
     clock = clock or Clock()
     with clock.phase("kernel"):
@@ -208,7 +190,7 @@ def _clique(
     """
 
     def can_share(table: Table, other: frozenset[Table]) -> bool:
-        clock.count(_sharing_steps(table) * len(other))
+        clock.count((500 + table.bit_length() // 4) * len(other))
         return clock.over() or any(compatible(table, another) for another in other)
 
     conflicts = [0] * len(classes)  # bits of the steps that each step cannot share with
@@ -228,7 +210,7 @@ def _clique(
 
 
 class _OutOfBudget(Exception):
-    """Raised when the depth-first search has used its budget."""
+    """The depth-first search has used its budget."""
 
 
 _Keyed = tuple[Table, int]

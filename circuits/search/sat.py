@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lengthgen.infrastructure.errors import LengthgenError
@@ -85,27 +85,19 @@ def formula(classes: Sequence[Sequence[Table]], count: int, clique: Sequence[int
     if len(set(clique)) < len(clique):
         raise ValueError("a clique has no class twice")
     contested = _contested(classes)
-    first_alt = [1, *(1 + count * n for n in itertools.accumulate(len(tables) for tables in classes))]
-    first_tab = first_alt.pop()
+    *first_alt, first_tab = (1 + count * n for n in itertools.accumulate(map(len, classes), initial=0))
     pairs = [(key, value) for key, values in contested.items() for value in values]
     offset = {pair: first_tab + index for index, pair in enumerate(pairs)}
-
-    clauses = [
-        list(range(first, first + count * len(tables))) for first, tables in zip(first_alt, classes, strict=True)
-    ]
+    clauses = [[*range(first, first + count * len(tables))] for first, tables in zip(first_alt, classes, strict=True)]
     for first, tables in zip(first_alt, classes, strict=True):
         for a, table in enumerate(tables):
-            entries = [offset[entry] for entry in table if entry in offset]
-            for c in range(count):
-                alt, shift = first + a * count + c, c * len(pairs)
-                clauses += [[-alt, tab + shift] for tab in entries]
-    for c in range(count):
-        for key, values in contested.items():
-            tabs = [offset[key, value] + c * len(pairs) for value in values]
-            clauses += [[-first, -second] for first, second in itertools.combinations(tabs, 2)]
+            tabs = [offset[entry] for entry in table if entry in offset]
+            clauses += [[-(first + a * count + c), tab + c * len(pairs)] for c in range(count) for tab in tabs]
+    for c, (key, values) in itertools.product(range(count), contested.items()):
+        tabs = [offset[key, value] + c * len(pairs) for value in values]
+        clauses += [[-first, -second] for first, second in itertools.combinations(tabs, 2)]
     for m, s in enumerate(clique):
-        for a in range(len(classes[s])):
-            clauses += [[-(first_alt[s] + a * count + c)] for c in range(count) if c != m]
+        clauses += [[-(first_alt[s] + a * count + c)] for a in range(len(classes[s])) for c in range(count) if c != m]
     return first_tab - 1 + count * len(pairs), clauses
 
 
@@ -120,26 +112,23 @@ def decide(
 ) -> SatResult:
     """Decide with the SAT solver if `count` operators serve all classes.
 
-    Args:
-        classes: the alternative tables of each class.
-        count: number of operators, at least 0.
-        clique: distinct classes, no two of which can share an operator.
-        seconds: time limit in seconds of wall clock; None for none. Writing the formula counts, but is not cut short.
-        steps: limit in counted steps; None for none. The solver then ends at the same conflict each time.
-        proof: True to request a refutation, which costs time.
+    The arguments are those of `formula`; a clique has no class twice. `seconds` limits the wall clock, in which writing
+    the formula counts, but is not cut short. With a limit in counted `steps` the solver ends at the same conflict each
+    time. A requested refutation costs time.
 
     Raises:
         ValueError: as for `formula`.
         SolverError: the formula has more than MAX_CLAUSES clauses.
         SolverFailed: the solver's process died.
     """
-    seconds = None if seconds is None else min(seconds, MAX_SECONDS)
-    end = math.inf if seconds is None else time.monotonic() + seconds
-    size = _clause_count(classes, count)
+    end = math.inf if seconds is None else time.monotonic() + min(seconds, MAX_SECONDS)
+    contested = _contested(classes)
+    entries = sum(key in contested for tables in classes for table in tables for key, _ in table)
+    # All clauses but the few of the clique.
+    size = len(classes) + count * (entries + sum(math.comb(len(values), 2) for values in contested.values()))
     if size > MAX_CLAUSES:
         raise SolverError(f"{count} operators for {len(classes)} steps: {size:,} clauses, more than {MAX_CLAUSES:,}")
-    written = START + CLAUSE * size
-    conflict = CONFLICT + size
+    written, conflict = START + CLAUSE * size, CONFLICT + size
     conflicts = None if steps is None else (steps - written) // conflict
     if conflicts is not None and conflicts < 1:
         return SatResult(satisfiable=None, steps=written)
@@ -147,26 +136,22 @@ def decide(
     answer = _solved(clauses, None if seconds is None else end - time.monotonic(), conflicts, proof=proof)
     if answer is None:
         return SatResult(satisfiable=None)
-    counted = written + conflict * answer["conflicts"]
-    if answer["satisfiable"] is None:
-        return SatResult(satisfiable=None, steps=counted)
-    if not answer["satisfiable"]:
-        return SatResult(satisfiable=False, proof=tuple(answer["proof"]) if proof else None, steps=counted)
+    result = SatResult(satisfiable=answer["satisfiable"], steps=written + conflict * answer["conflicts"])
+    if result.satisfiable is False and proof:
+        return replace(result, proof=tuple(answer["proof"]))
+    if not result.satisfiable:
+        return result
     true = {literal for literal in answer["model"] if literal > 0}
     choice, alt = [], 1
     for tables in classes:
         index = next(index for index in range(len(tables) * count) if alt + index in true)
         choice.append((index % count, index // count))
         alt += len(tables) * count
-    return SatResult(satisfiable=True, choice=tuple(choice), steps=counted)
+    return replace(result, choice=tuple(choice))
 
 
 def satisfiable(clauses: Sequence[Sequence[int]], *, seconds: float | None) -> bool | None:
-    """Return whether a formula can be satisfied; None if the time limit is reached.
-
-    Args:
-        clauses: literals from 1 on, negative if negated.
-        seconds: time limit in seconds of wall clock; None for none.
+    """Return whether a formula can be satisfied; None if the time limit is reached. `seconds` limits the wall clock.
 
     Raises:
         SolverError: there are more than MAX_CLAUSES clauses.
@@ -200,13 +185,6 @@ def _contested(classes: Sequence[Sequence[Table]]) -> dict[int, list[int]]:
     for key, value in itertools.chain.from_iterable(itertools.chain.from_iterable(classes)):
         values.setdefault(key, set()).add(value)
     return {key: sorted(values[key]) for key in sorted(values) if len(values[key]) > 1}
-
-
-def _clause_count(classes: Sequence[Sequence[Table]], count: int) -> int:
-    """Return the approximate number of clauses of the formula: all but the few of the clique."""
-    contested = _contested(classes)
-    entries = sum(key in contested for tables in classes for table in tables for key, _ in table)
-    return len(classes) + count * (entries + sum(math.comb(len(values), 2) for values in contested.values()))
 
 
 def _run_solver(request: str, seconds: float | None) -> str | None:
@@ -264,11 +242,9 @@ def _solve() -> None:
     from pysat.solvers import Cadical195
 
     with Cadical195(bootstrap_with=request["clauses"], with_proof=request["proof"]) as solver:
-        if request["conflicts"] is None:
-            satisfiable = solver.solve()
-        else:
+        if request["conflicts"] is not None:
             solver.conf_budget(request["conflicts"])
-            satisfiable = solver.solve_limited()
+        satisfiable = solver.solve() if request["conflicts"] is None else solver.solve_limited()
         reply = {
             "satisfiable": satisfiable,
             "model": solver.get_model() if satisfiable else None,

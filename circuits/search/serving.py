@@ -2,10 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, field
 
 from lengthgen.circuits.clock import LOOK, Clock
 from lengthgen.circuits.search.problem import Problem
@@ -21,19 +18,24 @@ to serve it.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Served:
-    """Operators and the steps that they serve.
+    """Operators, and the steps that they serve.
 
     Attributes:
-        operators: partial tables, uint8 [symbols ** slots] each.
+        operators: partial tables, which gain entries while steps are served.
         wirings: step -> the wiring through which it is served.
         serving: step -> the index of its operator.
     """
 
-    operators: tuple[NDArray[np.uint8], ...]
-    wirings: Mapping[Place, tuple[int, ...]]
-    serving: Mapping[Place, int]
+    operators: Operators
+    wirings: dict[Place, tuple[int, ...]] = field(default_factory=dict)
+    serving: dict[Place, int] = field(default_factory=dict)
+
+    def copy(self) -> "Served":
+        """Return a copy that shares nothing with this one."""
+        operators = Operators(self.operators.symbols, self.operators.tables)
+        return Served(operators=operators, wirings=dict(self.wirings), serving=dict(self.serving))
 
     def openers(self) -> tuple[Place, ...]:
         """Return the first step of each operator, ascending."""
@@ -42,59 +44,31 @@ class Served:
             first.setdefault(operator, place)
         return tuple(sorted(first.values()))
 
-
-class Attempt:
-    """A `Served` under construction: one step after the other is served."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        clock: Clock,
-        *,
-        start: Served | None = None,
-        combinations: Sequence[Combination] = (),
-        alternatives: Mapping[Place, Alternatives] | None = None,
-    ) -> None:
-        """Begin with the steps that are already served, of which none is changed, or with nothing.
-
-        Args:
-            problem: the problem whose steps are served.
-            clock: clock of the calling computation.
-            start: operators and steps to begin with.
-            combinations: templates; the wirings that they give are tried first.
-            alternatives: every wiring of some steps.
-        """
-        self._problem = problem
-        self._clock = clock
-        self._combinations = combinations
-        self._alternatives = alternatives or {}
-        self.operators = Operators(problem.symbols, start.operators if start else ())
-        self._wirings = dict(start.wirings) if start else {}
-        self._serving = dict(start.serving) if start else {}
-
-    def served(self) -> Served:
-        """Return the operators and the steps served so far."""
-        return Served(operators=tuple(self.operators.tables), wirings=self._wirings, serving=self._serving)
-
     def give(self, place: Place, wiring: tuple[int, ...], operator: int | None, step: StepEntries) -> int:
         """Let an operator serve a step, or a new operator if None; return its index."""
-        self._wirings[place] = wiring
-        self._serving[place] = self.operators.give(operator, step)
-        return self._serving[place]
+        self.wirings[place] = wiring
+        self.serving[place] = self.operators.give(operator, step)
+        return self.serving[place]
 
-    def serve(self, place: Place) -> bool:
+    def serve(
+        self,
+        place: Place,
+        problem: Problem,
+        clock: Clock,
+        combinations: Sequence[Combination],
+        alternatives: Mapping[Place, Alternatives],
+    ) -> bool:
         """Serve a step by the existing operator that needs the fewest new entries; return False if none can serve it.
 
-        Raises:
-            OutOfTime: the clock's limit has passed.
+        The wirings that templates give are tried first; `alternatives` has every wiring of some steps.
         """
         count = len(self.operators.tables)
-        cost = counted_steps(self._problem.traces[place[0]], self._problem.arity) + LOOK * count
-        for wirings in self._wirings_to_try(place) if count else ():
+        cost = counted_steps(problem.traces[place[0]], problem.arity) + LOOK * count
+        for wirings in _wirings_to_try(place, problem, clock, combinations, alternatives) if count else ():
             best: tuple[int, int, tuple[int, ...], StepEntries] | None = None
             for wiring in wirings:
-                self._clock.check(cost)
-                step = self._problem.step_entries(place, wiring)
+                clock.check(cost)
+                step = problem.step_entries(place, wiring)
                 for operator in range(count):
                     missing = self.operators.missing(operator, step)
                     if missing is not None and (best is None or missing < best[0]):
@@ -107,29 +81,35 @@ class Attempt:
                 return True
         return False
 
-    def _wirings_to_try(self, place: Place) -> Iterator[Iterable[tuple[int, ...]]]:
-        """Yield wirings of a step in groups, the simplest first.
 
-        First come the wirings that templates give, then these with slots in any order, then others. A slot whose
-        template gives no position may read any constant token instead. Of wirings with the same table, the first does.
-        """
-        problem = self._problem
-        trace, position = problem.traces[place[0]], place[1]
-        located: dict[tuple[int, ...], None] = {}
-        if problem.mode != "declared":
-            for combination in self._combinations:
-                template_wiring = located_wiring(combination, trace, position)
-                if is_wiring(template_wiring, trace, position, problem.arity, exact=problem.exact):
-                    located |= dict.fromkeys(itertools.islice(filled(problem, place, template_wiring), MAX_FILLED))
-            yield located
-            yield itertools.chain.from_iterable(
-                itertools.islice(different_orders(trace, position, wiring), 1, MAX_TRIED) for wiring in located
-            )
-        if place in self._alternatives or problem.mode != "free":
-            alternatives = self._alternatives.get(place) or problem.alternatives(place, self._clock)
-            yield (wirings[0] for wirings in alternatives.wirings.values())
-        else:
-            yield itertools.islice(plain_wirings(trace, position, problem.arity, self._clock), MAX_TRIED)
+def _wirings_to_try(
+    place: Place,
+    problem: Problem,
+    clock: Clock,
+    combinations: Sequence[Combination],
+    alternatives: Mapping[Place, Alternatives],
+) -> Iterator[Iterable[tuple[int, ...]]]:
+    """Yield wirings of a step in groups, the simplest first.
+
+    First come the wirings that templates give, then these with slots in any order, then others. A slot whose template
+    gives no position may read any constant token instead. Of wirings with the same table, the first does.
+    """
+    trace, position = problem.traces[place[0]], place[1]
+    located: dict[tuple[int, ...], None] = {}
+    if problem.mode != "declared":
+        for combination in combinations:
+            wiring = located_wiring(combination, trace, position)
+            if is_wiring(wiring, trace, position, problem.arity, exact=problem.exact):
+                located |= dict.fromkeys(itertools.islice(filled(problem, place, wiring), MAX_FILLED))
+        yield located
+        yield itertools.chain.from_iterable(
+            itertools.islice(different_orders(trace, position, wiring), 1, MAX_TRIED) for wiring in located
+        )
+    if place in alternatives or problem.mode != "free":
+        every = alternatives.get(place) or problem.alternatives(place, clock)
+        yield (wirings[0] for wirings in every.wirings.values())
+    else:
+        yield itertools.islice(plain_wirings(trace, position, problem.arity, clock), MAX_TRIED)
 
 
 def filled(problem: Problem, place: Place, located: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

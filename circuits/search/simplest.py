@@ -16,7 +16,7 @@ from lengthgen.circuits.search.templates import (
     located_wiring,
     pace_of,
 )
-from lengthgen.circuits.tables import Operators, missing
+from lengthgen.circuits.tables import Operators
 
 
 def circuit_of(
@@ -55,16 +55,10 @@ def _simplest(
 
     This is the first wiring given by templates through which the operators serve the step; else its present wiring. Of
     the orders of one combination, the first that leaves the query's own token in its slot comes before others.
-
-    Args:
-        place: the step.
-        served: operators, and the present wiring of each step.
-        problem: the problem.
-        combinations: template combinations, in order.
-        own_slots: operator -> slot of the query's own token at earlier steps.
+    `own_slots` has the slot of the query's own token at earlier steps of each operator.
     """
     query = place[1] - 1
-    good_slots = {own_slots.get(operator) for operator in range(len(served.operators))}
+    good_slots = {own_slots.get(operator) for operator in range(len(served.operators.tables))}
     for combination in combinations:
         first = None
         for wiring in _located(place, served, problem, combination):
@@ -98,7 +92,7 @@ def _located(place: Place, served: Served, problem: Problem, combination: Combin
 def _serving(place: Place, wiring: tuple[int, ...], served: Served, problem: Problem) -> int | None:
     """Return the index of the first operator that serves a step through a wiring; None if none does."""
     step = problem.step_entries(place, wiring)
-    return next((i for i, table in enumerate(served.operators) if missing(table, step, problem.symbols) == 0), None)
+    return next((i for i in range(len(served.operators.tables)) if served.operators.missing(i, step) == 0), None)
 
 
 def _combinations_in_use(

@@ -12,7 +12,6 @@ a step answers whether anything does; only where all guesses fail are the step's
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -89,31 +88,17 @@ Place = tuple[int, int]
 """One step: its scale and its position."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """Wiring chosen for each step, possibly with holes, and the template combinations used."""
-
-    wirings: Mapping[Place, tuple[int, ...]]
-    combinations: tuple[Combination, ...]
-
-
-def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: Clock) -> Choice:
-    """Return one wiring for each step, from as few template combinations as a greedy cover finds.
+def choose_wirings(
+    traces: Sequence[Trace], arity: int, *, exact: bool, clock: Clock
+) -> tuple[dict[Place, tuple[int, ...]], tuple[Combination, ...]]:
+    """Return one wiring for each step, and the few template combinations that give them, as a greedy cover finds them.
 
     The hardest step must be served by one of its own combinations. It needs most positions and has fewest ways to
     choose them; ties go to the largest scale, where fewest templates give the same position. Among its combinations the
     one that serves most other steps is taken, the simplest one on ties. This repeats until all steps are served.
 
     A template may give no earlier position for a step. Then the slot is open (HOLE), and its content does not matter.
-
-    Args:
-        traces: one trace of each scale; every step is determined by some `arity` positions.
-        arity: number of slots of every wiring.
-        exact: True if a wiring has exactly as many slots as the step needs, instead of `arity`.
-        clock: clock of the calling computation.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
+    With `exact`, a wiring has exactly as many slots as the step needs, instead of `arity`.
     """
     trace_of = {trace.scale: trace for trace in traces}
     open_places = dict.fromkeys((trace.scale, position) for trace in traces for position in trace.steps)
@@ -140,7 +125,7 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
             if is_wiring_at(wiring, place):
                 chosen[place] = wiring
                 del open_places[place]
-    return Choice(wirings=chosen, combinations=tuple(combinations))
+    return chosen, tuple(combinations)
 
 
 def _most_serving(
@@ -272,11 +257,7 @@ class Guesses:
         self._served: Counter[Combination] = Counter()
 
     def has_determining_set(self, trace: Trace, position: int, arity: int, clock: Clock | None = None) -> bool:
-        """True if some set of at most `arity` earlier positions determines the step, on the inputs of the trace.
-
-        Raises:
-            OutOfTime: the clock's limit has passed.
-        """
+        """True if some set of at most `arity` earlier positions determines the step, on the inputs of the trace."""
         clock = clock or Clock()
         for combination in self._latest:
             positions = frozenset(located_wiring(combination, trace, position)) - {HOLE}

@@ -51,11 +51,7 @@ def most_wirings(trace: Trace, arity: int) -> int:
 
 
 def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = None) -> Alternatives:
-    """Return the wirings of one step by their table; none if no set of `arity` positions determines the step.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
-    """
+    """Return the wirings of one step by their table; none if no set of `arity` positions determines the step."""
     needed, all_sets = determining_sets(trace, position, arity, clock)
     spare = sum((position - 1) ** (arity - len(chosen)) for chosen in needed)
     max_wirings = most_wirings(trace, arity)
@@ -78,11 +74,7 @@ def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = 
 
 
 def plain_wirings(trace: Trace, position: int, arity: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:
-    """Yield wirings of one step whose unneeded slots hold only needed and constant positions.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
-    """
+    """Yield wirings of one step whose unneeded slots hold only needed and constant positions."""
     for places in _plain(trace, position, determining_sets(trace, position, arity, clock).sets, arity):
         yield from _orders(places)
 
@@ -105,7 +97,6 @@ def _filled(needed: Iterable[frozenset[int]], fillers: Iterable[int], arity: int
 
 
 def _orders(places: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return the distinct orders of positions, ascending."""
     return sorted(set(itertools.permutations(places)))
 
 
@@ -128,9 +119,6 @@ def all_wirings(
 
     In mode "typed" the wirings beyond `most_wirings` are left out. Those of a sample are not complete either: with
     inputs left out, fewer positions may seem to suffice, and the wiring that is needed is not among those of the fewer.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
     """
     if mode == "free":
         return alternatives(trace, position, arity, clock)
@@ -149,15 +137,11 @@ def all_wirings(
             break
         clock.check(counted_steps(trace, len(places)) * len(orders))
         left -= len(orders)
-        tag = _tag(len(places), arity, trace.symbols)
+        # Entries beyond all keys make tables of different numbers of slots exclude each other.
+        first = trace.symbols**arity
+        tag = sum(1 << (first + size) * trace.symbols + (size == len(places)) for size in range(arity + 1))
         tried_all = add_by_table(wirings, trace, position, orders, tag) and tried_all
     return Alternatives(wirings=wirings, complete=tried_all and trace.exhaustive)
-
-
-def _tag(slots: int, arity: int, symbols: int) -> Table:
-    """Return entries beyond all keys that make tables of different numbers of slots exclude each other."""
-    first = symbols**arity
-    return sum(1 << (first + size) * symbols + (size == slots) for size in range(arity + 1))
 
 
 def as_array(table: Table, arity: int, symbols: int) -> NDArray[np.uint8]:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lengthgen.circuits.task import Reference, Task
-from lengthgen.circuits.tasks.digits import Numbers, digit_task, digits_of
+from lengthgen.circuits.task import Reference, Step, Task
+from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task, digits_of
 from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 
 
@@ -30,6 +30,25 @@ def unaligned_addition(base: int = 10) -> Task:
     return _low_first("unaligned-addition", base, lambda n: (n + 1) // 2)
 
 
+def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
+    """Return an addition task, low digit first, with operands of n and width(n) <= n digits."""
+
+    def vectorised(x: Numbers) -> Integers:
+        n = next(n for n in range(1, len(x) + 1) if n + width(n) == len(x))
+        return _sums(base, x[:n], x[n:])[0]
+
+    return digit_task(
+        name=name,
+        base=base,
+        marks="+=",
+        prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * width(n), "="],
+        vectorised=vectorised,
+        arity=5,
+        steps=lambda n: _sum_steps(n, width(n), before_b=n + 1),
+        apply=_sum_of(base),
+    )
+
+
 def addition_mixed(base: int = 10) -> TwoScaleTask:
     """`a1 .. am + b1 .. bn = c1 .. cl $`, low digit first, l = max(m, n) + 1: operands of m and of n digits.
 
@@ -37,48 +56,44 @@ def addition_mixed(base: int = 10) -> TwoScaleTask:
     """
     digits = digits_of("addition-mixed", base, "+=")
 
-    def steps(m: int, n: int) -> list[tuple[str, tuple[int, ...]]]:
-        plus, equals = m + 1, m + n + 2
-
-        def places(t: int) -> tuple[int, int]:
-            """Return the positions of the digits of place t; before the first place, both are '='."""
-            return (min(t, plus), min(plus + t, equals)) if t else (equals, equals)
-
-        last = max(m, n) + 1
-        sums = [("sum", (*places(t), *places(t - 1), equals + t - 1)) for t in range(1, last + 1)]
-        return [*sums, ("sum", (plus, equals, plus, equals, equals))]
-
-    def apply(_: str, symbols: tuple[str, ...]) -> str:
-        a, b, a_before, b_before, c_before = symbols
-        if (a_before, b_before) == ("+", "="):
-            return "$"
-
-        def value(symbol: str) -> int:
-            return 0 if symbol in "+=" else int(symbol)
-
-        carry = 0
-        if a_before != "=":
-            last = value(a_before) + value(b_before)
-            old = (int(c_before) - last) % base
-            if old > 1:
-                raise ValueError("no such sum")
-            carry = (last + old) // base
-        return str((value(a) + value(b) + carry) % base)
-
     def generate(symbols: tuple[str, ...]) -> list[str]:
         plus = symbols.index("+")
-        a, b = ([int(symbol) for symbol in operand] for operand in (symbols[:plus], symbols[plus + 1 : -1]))
-        width = max(len(a), len(b))
-        total, _ = _sum(a + [0] * (width - len(a)), b + [0] * (width - len(b)), base)
-        return [*map(str, total), "$"]
+        a, b = (np.array([operand], dtype=int).T for operand in (symbols[:plus], symbols[plus + 1 : -1]))
+        return [*map(str, _sums(base, a, b)[0][:, 0]), "$"]
 
     return TwoScaleTask(
         name="addition-mixed",
         alphabet=(*digits, "+", "=", "$"),
         prompt=lambda m, n: [*[digits] * m, "+", *[digits] * n, "="],
         generate=generate,
-        reference=Reference(arity=5, steps=steps, apply=apply),
+        reference=Reference(arity=5, steps=lambda m, n: _sum_steps(m, n, before_b=m + n + 2), apply=_sum_of(base)),
     )
+
+
+def _sum_steps(m: int, n: int, *, before_b: int) -> list[Step]:
+    """Return the steps of the sum of m and n digits; the digit of b before the first place is read at `before_b`."""
+    plus, equals = m + 1, m + n + 2
+
+    def places(t: int) -> tuple[int, int]:
+        return (min(t, plus), min(plus + t, equals)) if t else (equals, before_b)
+
+    sums = [("sum", (*places(t), *places(t - 1), equals + t - 1)) for t in range(1, max(m, n) + 2)]
+    return [*sums, ("sum", (plus, equals, plus, equals, equals))]
+
+
+def _sum_of(base: int) -> Callable[[str, tuple[str, ...]], str]:
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        if symbols[2:4] == ("+", "="):
+            return "$"
+        a, b, a_before, b_before, c_before = (0 if symbol in "+=" else int(symbol) for symbol in symbols)
+        old = (c_before - a_before - b_before) % base
+        if old > 1 and symbols[2] != "=":
+            raise ValueError("no such sum")
+        carry = 0 if symbols[2] == "=" else (a_before + b_before + old) // base
+        return str((a + b + carry) % base)
+
+    return apply
 
 
 def addition_high_first(base: int = 2) -> Task:
@@ -91,8 +106,7 @@ def addition_high_first(base: int = 2) -> Task:
         base=base,
         marks="+=",
         prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * n, "="],
-        generate=lambda x: _sum(x[: len(x) // 2][::-1], x[len(x) // 2 :][::-1], base)[0][::-1],
-        vectorised=lambda x: _sums(x[::-1], base)[0][::-1],
+        vectorised=lambda x: _sums(base, *np.split(x[::-1], 2))[0][::-1],
     )
 
 
@@ -103,11 +117,8 @@ def addition_carry(base: int = 10) -> Task:
     sum, where '=' counts 0; '+' as a_t gives '$'. The arity is 3.
     """
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
-        equals = 2 * n + 2
-        pairs = [
-            (operator, (t, n + 1 + t, equals + 2 * t - 2)) for t in range(1, n + 1) for operator in ("digit", "carry")
-        ]
+    def steps(n: int) -> list[Step]:
+        pairs = [(operator, (t, n + 1 + t, 2 * n + 2 * t)) for t in range(1, n + 1) for operator in ("digit", "carry")]
         return [*pairs, ("digit", (n + 1, n + 1, n + 1))]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
@@ -120,12 +131,8 @@ def addition_carry(base: int = 10) -> Task:
         total = int(a) + int(b) + old
         return str(total % base if operator == "digit" else total // base)
 
-    def generate(x: list[int]) -> list[int]:
-        digits, carries = _sum(x[: len(x) // 2], x[len(x) // 2 :], base)
-        return [token for pair in zip(digits, carries, strict=False) for token in pair]
-
-    def vectorised(x: Numbers) -> Numbers:
-        digits, carries = _sums(x, base)
+    def vectorised(x: Numbers) -> Integers:
+        digits, carries = _sums(base, *np.split(x, 2))
         return np.stack([digits[:-1], carries], axis=1).reshape(-1, x.shape[1])
 
     return digit_task(
@@ -133,83 +140,24 @@ def addition_carry(base: int = 10) -> Task:
         base=base,
         marks="+=",
         prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * n, "="],
-        generate=generate,
         vectorised=vectorised,
-        reference=Reference(arity=3, steps=steps, apply=apply),
+        arity=3,
+        steps=steps,
+        apply=apply,
     )
 
 
-def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
-    """Return an addition task, low digit first, with operands of n and width(n) <= n digits."""
+def _sums(base: int, a: Integers, b: Integers) -> tuple[Integers, Integers]:
+    """Return the digits of many sums, one more than the longer operand has, and the carries out of each place.
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
-        plus, equals = n + 1, n + width(n) + 2
-        sums = []
-        for t in range(1, n + 2):
-            b_place, b_place_before = (min(plus + place, equals) for place in (t, t - 1))
-            sums.append(("sum", (t, b_place, t - 1 if t > 1 else equals, b_place_before, equals + t - 1)))
-        return [*sums, ("sum", (plus, equals, plus, equals, equals))]
-
-    def apply(_: str, symbols: tuple[str, ...]) -> str:
-        a, b, a_before, b_before, c_before = symbols
-        if a_before == "+":
-            return "$"
-        carry = 0
-        if a_before != "=":
-            last = int(a_before) + (0 if b_before == "=" else int(b_before))
-            old = (int(c_before) - last) % base
-            if old > 1:
-                raise ValueError("no such sum")
-            carry = (last + old) // base
-        return str(((0 if a == "+" else int(a)) + (0 if b == "=" else int(b)) + carry) % base)
-
-    def operand(x: list[int]) -> int:
-        return next(n for n in range(1, len(x) + 1) if n + width(n) == len(x))
-
-    def generate(x: list[int]) -> list[int]:
-        n = operand(x)
-        return _sum(x[:n], [*x[n:], *[0] * (n - width(n))], base)[0]
-
-    def vectorised(x: Numbers) -> Numbers:
-        n = operand([0] * len(x))
-        return _sums(np.pad(x, ((0, n - width(n)), (0, 0))), base)[0]
-
-    return digit_task(
-        name=name,
-        base=base,
-        marks="+=",
-        prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * width(n), "="],
-        generate=generate,
-        vectorised=vectorised,
-        reference=Reference(arity=5, steps=steps, apply=apply),
-    )
-
-
-def _sum(a: list[int], b: list[int], base: int) -> tuple[list[int], list[int]]:
-    """Return the digits of the sum, one more than the operands have, and the carries out of each place.
-
-    The low digit comes first.
+    Operands and digits are integers [places, inputs], low digit first.
     """
-    carry, digits, carries = 0, [], []
-    for pair in zip(a, b, strict=True):
-        carry, digit = divmod(sum(pair) + carry, base)
-        digits.append(digit)
-        carries.append(carry)
-    return [*digits, carry], carries
-
-
-def _sums(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
-    """Return digits and carries of many sums at once (`_sum`).
-
-    The two operands follow each other and have one length.
-    """
-    n = len(x) // 2
-    totals = x[:n] + x[n:]
-    carries = np.zeros((n + 1, x.shape[1]), dtype=np.uint16)
-    for place in range(n):
+    places = max(len(a), len(b))
+    totals = np.add(*(np.pad(each, ((0, places - len(each)), (0, 0))) for each in (a, b)))
+    carries = np.zeros((places + 1, a.shape[1]), dtype=np.uint16)
+    for place in range(places):
         carries[place + 1] = totals[place] + carries[place] >= base
-    digits = (totals + carries[:-1]) % base
-    return np.concatenate([digits, carries[-1:]]), carries[1:]
+    return np.concatenate([(totals + carries[:-1]) % base, carries[-1:]]), carries[1:]
 
 
 def subtraction(base: int = 2) -> Task:
@@ -219,15 +167,10 @@ def subtraction(base: int = 2) -> Task:
     and '=' as digits before the first count 0; '-' as a_t gives '$'. The arity is 5.
     """
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         minus, equals = n + 1, 2 * n + 2
-        return [
-            (
-                "difference",
-                (t, minus + t, *((t - 1, minus + t - 1) if t > 1 else (equals, equals)), equals + t - 1),
-            )
-            for t in range(1, n + 2)
-        ]
+        before = [(equals, equals), *((t, minus + t) for t in range(1, n + 1))]
+        return [("difference", (t, minus + t, *before[t - 1], equals + t - 1)) for t in range(1, n + 2)]
 
     def apply(_: str, symbols: tuple[str, ...]) -> str:
         a, b, a_before, b_before, c_before = symbols
@@ -242,35 +185,24 @@ def subtraction(base: int = 2) -> Task:
             borrow = int(last - old < 0)
         return str((int(a) - int(b) - borrow) % base)
 
-    def generate(x: list[int]) -> list[int]:
-        borrow, digits = 0, []
-        for a, b in zip(x[: len(x) // 2], x[len(x) // 2 :], strict=True):
-            borrow, digit = divmod(a - b - borrow, base)
-            borrow = -borrow
-            digits.append(digit)
-        return digits
-
-    def vectorised(x: Numbers) -> Numbers:
-        n = len(x) // 2
-        digits = np.empty((n, x.shape[1]), dtype=np.int64)
-        borrow = np.zeros(x.shape[1], dtype=np.int64)
-        for place in range(n):
-            difference = x[place].astype(np.int64) - x[n + place] - borrow
-            digits[place], borrow = difference % base, difference < 0
-        return digits.astype(np.uint16)
+    def vectorised(x: Numbers) -> Integers:
+        differences = np.subtract(*np.split(x.astype(np.int64), 2))
+        for place in range(len(differences) - 1):
+            differences[place + 1] -= differences[place] < 0
+        return differences % base
 
     def valid(symbols: tuple[str, ...]) -> bool:
         n = len(symbols) // 2 - 1
-        a, b = symbols[:n], symbols[n + 1 : -1]
-        return [int(digit) for digit in reversed(a)] >= [int(digit) for digit in reversed(b)]
+        return [*map(int, symbols[n - 1 :: -1])] >= [*map(int, symbols[-2:n:-1])]
 
     return digit_task(
         name="subtraction",
         base=base,
         marks="-=",
         prompt=lambda n, digits: [*[digits] * n, "-", *[digits] * n, "="],
-        generate=generate,
         vectorised=vectorised,
-        reference=Reference(arity=5, steps=steps, apply=apply),
+        arity=5,
+        steps=steps,
+        apply=apply,
         valid=valid,
     )

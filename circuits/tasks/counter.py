@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lengthgen.circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.task import Step, Task, TaskError
 from lengthgen.circuits.tasks.digits import digit_task
 
 
@@ -15,7 +15,14 @@ def counter(base: int = 5) -> Task:
 
     Unit operator: the sum modulo the base; '=' as y counts 0, and '=' as x gives '$'. The arity is 2.
     """
-    return _running_sum("counter", base)
+    return digit_task(
+        name="counter",
+        base=base,
+        vectorised=lambda x: np.cumsum(x, axis=0) % base,
+        arity=2,
+        steps=lambda n: [("sum", (t, n + t)) for t in range(1, n + 2)],
+        apply=sum_modulo(base),
+    )
 
 
 def parity() -> Task:
@@ -23,7 +30,7 @@ def parity() -> Task:
 
     Unit operator: y_t = y_(t-1) xor x_t, where '=' as y counts 0 and '=' as x gives '$'. The arity is 2.
     """
-    return _running_sum("parity", 2)
+    return replace(counter(2), name="parity")
 
 
 def parity_sparse() -> Task:
@@ -36,7 +43,7 @@ def parity_sparse() -> Task:
     def draw(n: int, source: random.Random) -> list[str]:
         return [*("1" if source.random() * n < 1 else "0" for _ in range(n)), "="]
 
-    return replace(parity(), name="parity-sparse", draw=draw)
+    return replace(counter(2), name="parity-sparse", draw=draw)
 
 
 def parity_online() -> Task:
@@ -44,10 +51,6 @@ def parity_online() -> Task:
 
     Unit operators: y_1 = x_1, y_t = y_(t-1) xor x_t, and the end, which reads the last position; the arity is 2.
     """
-
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
-        sums = [("sum", (2 * t - 1, 2 * t - 2)) for t in range(2, n + 1)]
-        return [("first", (1, 1)), *sums, ("end", (2 * n, 2 * n))]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
         x, y = symbols
@@ -58,19 +61,21 @@ def parity_online() -> Task:
         base=2,
         marks="",
         prompt=lambda n, digits: [digits, ...] * n,
-        generate=lambda x: [sum(x[:t]) % 2 for t in range(1, len(x) + 1)],
         vectorised=lambda x: np.cumsum(x, axis=0) % 2,
-        reference=Reference(arity=2, steps=steps, apply=apply),
+        arity=2,
+        steps=lambda n: [
+            ("first", (1, 1)),
+            *(("sum", (2 * t - 1, 2 * t - 2)) for t in range(2, n + 1)),
+            ("end", (2 * n, 2 * n)),
+        ],
+        apply=apply,
     )
 
 
 def parity_direct() -> Task:
     """`x1 .. xn = y $` over bits, y = x_1 xor .. xor x_n in one step, which needs n arguments."""
     return digit_task(
-        name="parity-direct",
-        base=2,
-        generate=lambda x: [sum(x) % 2],
-        vectorised=lambda x: np.bitwise_xor.reduce(x, axis=0, keepdims=True),
+        name="parity-direct", base=2, vectorised=lambda x: np.bitwise_xor.reduce(x, axis=0, keepdims=True)
     )
 
 
@@ -82,26 +87,6 @@ def sum_modulo(base: int) -> Callable[[str, tuple[str, ...]], str]:
         return "$" if x == "=" else str((int(x) + (0 if y == "=" else int(y))) % base)
 
     return apply
-
-
-def _running_sum(name: str, base: int) -> Task:
-    """Return the task of running sums modulo the base."""
-
-    def generate(x: list[int]) -> list[int]:
-        output: list[int] = []
-        for digit in x:
-            output.append(((output[-1] if output else 0) + digit) % base)
-        return output
-
-    return digit_task(
-        name=name,
-        base=base,
-        generate=generate,
-        vectorised=lambda x: np.cumsum(x, axis=0) % base,
-        reference=Reference(
-            arity=2, steps=lambda n: [("sum", (t, n + t)) for t in range(1, n + 2)], apply=sum_modulo(base)
-        ),
-    )
 
 
 def majority_count(base: int = 21) -> Task:
@@ -117,7 +102,7 @@ def majority_count(base: int = 21) -> Task:
             raise TaskError(f"task 'majority-count': base {base} counts to {base - 1}; for scale {n} take {n + 1}")
         return [*[digits[:2]] * n, ("=",)]
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         counts = [("sum", (t, n + t)) for t in range(1, n + 1)]
         return [*counts, (f"more than half of {n}", (2 * n + 1, 2 * n + 1)), ("sum", (n + 1, n + 1))]
 
@@ -132,16 +117,14 @@ def majority_count(base: int = 21) -> Task:
             raise ValueError("not a count")
         return str(total)
 
-    def generate(x: list[int]) -> list[int]:
-        return [*(sum(x[: t + 1]) for t in range(len(x))), int(2 * sum(x) > len(x))]
-
     return digit_task(
         name="majority-count",
         base=base,
         prompt=prompt,
-        generate=generate,
         vectorised=lambda x: np.concatenate([np.cumsum(x, axis=0), 2 * x.sum(axis=0, keepdims=True) > len(x)]),
-        reference=Reference(arity=2, steps=steps, apply=apply),
+        arity=2,
+        steps=steps,
+        apply=apply,
     )
 
 
@@ -150,6 +133,5 @@ def majority_direct() -> Task:
     return digit_task(
         name="majority-direct",
         base=2,
-        generate=lambda x: [int(2 * sum(x) > len(x))],
         vectorised=lambda x: (2 * x.sum(axis=0, keepdims=True) > len(x)).astype(np.uint16),
     )

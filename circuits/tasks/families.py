@@ -55,8 +55,7 @@ def require_family(name: str) -> None:
 def task_of_family(name: str, base: int | None = None) -> Task:
     """Return a random circuit, with a base if one is chosen, a random language, or a published task.
 
-    Raises:
-        TaskError: there is none of this name, or the base is out of range.
+    Raise TaskError if there is none of this name, or the base is out of range.
     """
     require_family(name)
     if name.startswith(RANDOM_LANGUAGE):

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.task import Step, Task
 from lengthgen.circuits.tasks.digits import Numbers, digit_task
 
 
@@ -19,7 +19,7 @@ def permutation(base: int = 5) -> Task:
     def law(t: int) -> tuple[int, ...]:
         return _nth_permutation(base, (t - 1) % math.factorial(base))
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         names = [f"permutation {(t - 1) % math.factorial(base) + 1}" for t in range(1, n + 1)]
         return [*((name, (t,)) for t, name in enumerate(names, start=1)), (names[0], (n + 1,))]
 
@@ -29,10 +29,22 @@ def permutation(base: int = 5) -> Task:
     return digit_task(
         name="permutation",
         base=base,
-        generate=lambda x: [law(t)[digit] for t, digit in enumerate(x, start=1)],
         vectorised=lambda x: np.stack([np.array(law(t)).take(row) for t, row in enumerate(x, start=1)]),
-        reference=Reference(arity=1, steps=steps, apply=apply),
+        arity=1,
+        steps=steps,
+        apply=apply,
     )
+
+
+@lru_cache(maxsize=1024)
+def _nth_permutation(size: int, index: int) -> tuple[int, ...]:
+    """Return the permutation of 0..size-1 with the given index in lexicographic order."""
+    unused = list(range(size))
+    result = []
+    for remaining in range(size - 1, -1, -1):
+        place, index = divmod(index, math.factorial(remaining))
+        result.append(unused.pop(place))
+    return tuple(result)
 
 
 def log_shift(base: int = 10) -> Task:
@@ -51,13 +63,10 @@ def log_shift(base: int = 10) -> Task:
     return digit_task(
         name="log-shift",
         base=base,
-        generate=lambda x: [(digit + shift(t)) % base for t, digit in enumerate(x, start=1)],
         vectorised=lambda x: np.stack([(row + shift(t)) % base for t, row in enumerate(x, start=1)]),
-        reference=Reference(
-            arity=1,
-            steps=lambda n: [*((f"add {shift(t)}", (t,)) for t in range(1, n + 1)), ("add 0", (n + 1,))],
-            apply=apply,
-        ),
+        arity=1,
+        steps=lambda n: [*((f"add {shift(t)}", (t,)) for t in range(1, n + 1)), ("add 0", (n + 1,))],
+        apply=apply,
     )
 
 
@@ -69,7 +78,7 @@ def scaled_sum(base: int = 7) -> Task:
     counts 0. So SRC(n) is the number of distinct k = t mod base, k > 0, with t = 2..n, but at least 1.
     """
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         idle = f"add times {2 if base > 2 else 1}"
         sums = [
             (f"add times {t % base}", (t, t - 1)) if t > 1 and t % base else (idle, (t, n + 1)) for t in range(1, n + 1)
@@ -88,23 +97,4 @@ def scaled_sum(base: int = 7) -> Task:
             output[t - 1] = (x[t - 1] + t % base * x[t - 2]) % base
         return output
 
-    return digit_task(
-        name="scaled-sum",
-        base=base,
-        generate=lambda x: [
-            (digit + t * before) % base for t, (digit, before) in enumerate(zip(x, [0, *x], strict=False), 1)
-        ],
-        vectorised=vectorised,
-        reference=Reference(arity=2, steps=steps, apply=apply),
-    )
-
-
-@lru_cache(maxsize=1024)
-def _nth_permutation(size: int, index: int) -> tuple[int, ...]:
-    """Return the permutation of 0..size-1 with the given index in lexicographic order."""
-    unused = list(range(size))
-    result = []
-    for remaining in range(size - 1, -1, -1):
-        place, index = divmod(index, math.factorial(remaining))
-        result.append(unused.pop(place))
-    return tuple(result)
+    return digit_task(name="scaled-sum", base=base, vectorised=vectorised, arity=2, steps=steps, apply=apply)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.task import Step, Task
 from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
 
 
@@ -13,7 +13,7 @@ def multiplication(base: int = 10) -> Task:
     into t follows. '*' as b_(t-1) means carry 0, '=' as b_t counts 0, and '=' as b_(t-1) gives '$'. The arity is 4.
     """
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         equals = n + 3
         products = [("product", (1, 2 + t, 1 + t, equals + t - 1)) for t in range(1, n + 2)]
         return [*products, ("product", (1, equals, equals, equals))]
@@ -30,24 +30,15 @@ def multiplication(base: int = 10) -> Task:
             carry = (int(a) * int(b_before) + old) // base
         return str((int(a) * (0 if b == "=" else int(b)) + carry) % base)
 
-    def generate(x: list[int]) -> list[int]:
-        carry, output = 0, []
-        for b in x[1:]:
-            carry, digit = divmod(x[0] * b + carry, base)
-            output.append(digit)
-        return [*output, carry]
-
-    def vectorised(x: Numbers) -> Integers:
-        return _carried(np.pad(x[:1] * x[1:], ((0, 1), (0, 0))), base)
-
     return digit_task(
         name="multiplication",
         base=base,
         marks="*=",
         prompt=lambda n, digits: [digits, "*", *[digits] * n, "="],
-        generate=generate,
-        vectorised=vectorised,
-        reference=Reference(arity=4, steps=steps, apply=apply),
+        vectorised=lambda x: _carried(np.pad(x[:1] * x[1:], ((0, 1), (0, 0))), base),
+        arity=4,
+        steps=steps,
+        apply=apply,
     )
 
 
@@ -56,11 +47,6 @@ def multiplication_nn(base: int = 2) -> Task:
 
     No arity is enough at all scales, since c_t needs t products.
     """
-
-    def generate(x: list[int]) -> list[int]:
-        n = len(x) // 2
-        a, b = (sum(digit * base**place for place, digit in enumerate(half)) for half in (x[:n], x[n:]))
-        return [a * b // base**place % base for place in range(len(x))]
 
     def vectorised(x: Numbers) -> Integers:
         # 32 bits hold sums of 60,000 products of two digits.
@@ -75,7 +61,6 @@ def multiplication_nn(base: int = 2) -> Task:
         base=base,
         marks="*=",
         prompt=lambda n, digits: [*[digits] * n, "*", *[digits] * n, "="],
-        generate=generate,
         vectorised=vectorised,
     )
 
@@ -95,7 +80,7 @@ def division(base: int = 10) -> Task:
     means remainder 0, and '/' as b_t gives '$'. The arity is 4.
     """
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         equals = n + 3
         return [("quotient", (n + 2, t, t - 1 or equals, equals + t - 1)) for t in range(1, n + 2)]
 
@@ -111,9 +96,10 @@ def division(base: int = 10) -> Task:
         base=base,
         marks="/=",
         prompt=lambda n, digits: [*[digits] * n, "/", digits[1:], "="],
-        generate=lambda x: [quotient for quotient, _ in _long_division(x, base)],
-        vectorised=lambda x: _long_divisions(x, base)[0],
-        reference=Reference(arity=4, steps=steps, apply=apply),
+        vectorised=lambda x: _long_divisions(x, base)[:, 0],
+        arity=4,
+        steps=steps,
+        apply=apply,
     )
 
 
@@ -124,7 +110,7 @@ def division_remainder(base: int = 10) -> Task:
     gives '$'. The arity is 3.
     """
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         pairs = [
             (operator, (n + 1 + 2 * t, t, n + 2)) for t in range(1, n + 1) for operator in ("quotient", "remainder")
         ]
@@ -142,36 +128,25 @@ def division_remainder(base: int = 10) -> Task:
         base=base,
         marks="/=",
         prompt=lambda n, digits: [*[digits] * n, "/", digits[1:], "="],
-        generate=lambda x: [token for pair in _long_division(x, base) for token in pair],
-        vectorised=lambda x: np.stack(_long_divisions(x, base), axis=1).reshape(-1, x.shape[1]),
-        reference=Reference(arity=3, steps=steps, apply=apply),
+        vectorised=lambda x: _long_divisions(x, base).reshape(-1, x.shape[1]),
+        arity=3,
+        steps=steps,
+        apply=apply,
     )
 
 
 def _divide_place(remainder: int, digit: int, divisor: int, base: int) -> tuple[int, int]:
-    """Return quotient digit and remainder of one place of a long division.
-
-    Raise ValueError if the place cannot occur.
-    """
+    """Return quotient digit and remainder of one place of a long division; ValueError if it cannot occur."""
     if remainder >= divisor:
         raise ValueError("a remainder is less than the divisor")
     return divmod(base * remainder + digit, divisor)
 
 
-def _long_division(x: list[int], base: int) -> list[tuple[int, int]]:
-    """Return quotient and remainder at each place: all digits of x but the last, divided by the last."""
-    remainder, places = 0, []
-    for digit in x[:-1]:
-        quotient, remainder = divmod(base * remainder + digit, x[-1])
-        places.append((quotient, remainder))
-    return places
-
-
-def _long_divisions(x: Numbers, base: int) -> tuple[Numbers, Numbers]:
-    """Return quotients and remainders of many long divisions at once (`_long_division`)."""
-    quotients, remainders = np.empty((2, len(x) - 1, x.shape[1]), dtype=np.uint16)
+def _long_divisions(x: Numbers, base: int) -> Numbers:
+    """Return quotient and remainder, uint16 [places, 2, inputs], of all digits of x but the last, by the last."""
+    places = np.empty((len(x) - 1, 2, x.shape[1]), dtype=np.uint16)
     remainder = np.zeros_like(x[0])
     for place, digit in enumerate(x[:-1]):
-        quotients[place], remainder = np.divmod(base * remainder + digit, x[-1])
-        remainders[place] = remainder
-    return quotients, remainders
+        places[place] = np.divmod(base * remainder + digit, x[-1])
+        remainder = places[place, 1]
+    return places

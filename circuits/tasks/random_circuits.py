@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.task import Step, Task, TaskError
 from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
 
 WIRINGS: dict[str, Callable[[int, int], int]] = {
@@ -46,8 +46,7 @@ def random_circuit(name: str, base: int = 3) -> Task:
     from the first.  The operator of `swaps` distinguishes its arguments, and from the step on, y_t = f(y_(t-1), x_r).
     The arity of the reference circuit is 2.
 
-    Raises:
-        TaskError: the name has another form, or the base is not 2 to 10.
+    Raise TaskError if the name has another form, or the base is not 2 to 10.
     """
     match = NAME.fullmatch(name)
     if not match:
@@ -78,7 +77,7 @@ def random_circuit(name: str, base: int = 3) -> Task:
         table = np.array([int(digit) for digit in operator_of(t)], dtype=np.uint16)
         return table.reshape(base, base).T.ravel() if change == SWAPS and changed(t) else table
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         reading = [(reads(t, n), n + t) for t in range(1, n + 1)]
         computed = [
             (operator_of(t), (y, x) if change == SWAPS and changed(t) else (x, y))
@@ -98,18 +97,13 @@ def random_circuit(name: str, base: int = 3) -> Task:
             outputs[t - 1] = before
         return outputs
 
-    def generate(x: list[int]) -> list[int]:
-        outputs = [0]
-        for t in range(1, len(x) + 1):
-            outputs.append(int(table_of(t)[x[reads(t, len(x)) - 1] * base + outputs[-1]]))
-        return outputs[1:]
-
     return digit_task(
         name=name,
         base=base,
-        generate=generate,
         vectorised=vectorised,
-        reference=Reference(arity=2, steps=steps, apply=apply),
+        arity=2,
+        steps=steps,
+        apply=apply,
     )
 
 
@@ -124,11 +118,7 @@ def drawn_name(source: random.Random, *, largest_rise: int) -> str:
 def _operator(base: int, seed: str, *, other_than: str = "", distinguishes: bool = False) -> str:
     """Return a random operator as its table, base**2 digits: entry x * base + y; both arguments matter.
 
-    Args:
-        base: number of digits.
-        seed: seed of the draw.
-        other_than: a table that is not returned.
-        distinguishes: True if swapped arguments must make a difference.
+    It is not `other_than`; with `distinguishes`, swapped arguments make a difference.
     """
     source = random.Random(seed)
     while True:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.task import Step, Task
 from lengthgen.circuits.tasks.digits import Numbers, digit_task
 
 
@@ -14,27 +14,23 @@ def sort_trace(base: int = 10) -> Task:
     '=' give '$'. The arity is 2.
     """
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
-        operations = []
+    def steps(n: int) -> list[Step]:
+        operations: list[Step] = []
         for number in range(n):
-            before = number * n + (1 if number else 0)  # offset of the row that the round reads
-            operations += [
-                (operator, (before + low + 1, before + high + 1)) for operator, low, high in _comparisons(n, number)
-            ]
+            row = number * n + (1 if number else 0)  # offset of the row that the round reads
+            for place in range(n):
+                first = place if (place - number) % 2 == 0 else place - 1
+                if 0 <= first < n - 1:
+                    operator = "minimum" if place == first else "maximum"
+                    operations.append((operator, (row + first + 1, row + first + 2)))
+                else:
+                    operations.append(("minimum", (row + place + 1, row + place + 1)))
         return [*operations, ("minimum", (n + 1, n + 1))]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
         if symbols == ("=", "="):
             return "$"
         return str((min if operator == "minimum" else max)(map(int, symbols)))
-
-    def generate(x: list[int]) -> list[int]:
-        row, output = list(x), []
-        for number in range(len(x)):
-            for place in range(number % 2, len(x) - 1, 2):
-                row[place : place + 2] = sorted(row[place : place + 2])
-            output += row
-        return output
 
     def vectorised(x: Numbers) -> Numbers:
         rows = [x]
@@ -45,32 +41,9 @@ def sort_trace(base: int = 10) -> Task:
             rows.append(row)
         return np.concatenate(rows[1:])
 
-    return digit_task(
-        name="sort-trace",
-        base=base,
-        generate=generate,
-        vectorised=vectorised,
-        reference=Reference(arity=2, steps=steps, apply=apply),
-    )
+    return digit_task(name="sort-trace", base=base, vectorised=vectorised, arity=2, steps=steps, apply=apply)
 
 
 def sort_direct(base: int = 3) -> Task:
     """`x1 .. xn = y1 .. yn $` over digits below `base`, y the digits ascending, in one step: needs n arguments."""
-    return digit_task(
-        name="sort-direct",
-        base=base,
-        generate=sorted,
-        vectorised=lambda x: np.sort(x, axis=0),
-    )
-
-
-def _comparisons(n: int, number: int) -> list[tuple[str, int, int]]:
-    """Return, for each place after a round: minimum or maximum, and the two places compared. All are counted from 0."""
-    operations = []
-    for place in range(n):
-        first = place if (place - number) % 2 == 0 else place - 1
-        if 0 <= first < n - 1:
-            operations.append(("minimum" if place == first else "maximum", first, first + 1))
-        else:
-            operations.append(("minimum", place, place))
-    return operations
+    return digit_task(name="sort-direct", base=base, vectorised=lambda x: np.sort(x, axis=0))

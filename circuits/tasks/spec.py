@@ -111,8 +111,7 @@ class TaskSpec:
     def plain(self) -> Task:
         """Return the task as written, in no format. A user's file is run, and its task gets the name it has there.
 
-        Raises:
-            TaskError: the file does not exist, fails or defines no such Task, or the task refuses its base.
+        Raise TaskError if the file does not exist, fails or defines no such Task, or the task refuses its base.
         """
         if self.base is not None:
             return replace(_with_base(self.name, self.base), name=self.identifier())
@@ -135,8 +134,7 @@ class TaskSpec:
 def parse_task(text: str) -> TaskSpec:
     """Return the task that a text names: NAME or NAME[base=DIGITS,format=FORMAT], where each option may be left out.
 
-    Raises:
-        TaskError: the text does not have this form, or as for TaskSpec.
+    Raise TaskError if the text does not have this form, or as for TaskSpec.
     """
     bracket = re.fullmatch(r"(.*)\[(.*)\]", text.strip())
     name, options = bracket.groups() if bracket else (text.strip(), None)
@@ -159,8 +157,7 @@ def load(name: str, *, base: int | None = None) -> Task:
 def load_two_scales(name: str, *, base: int | None = None) -> TwoScaleTask:
     """Return a task of two scales by its name or `path/to/file.py:name`. A user's file is run.
 
-    Raises:
-        TaskError: there is none of this name, or the base does not fit.
+    Raise TaskError if there is none of this name, or the base does not fit.
     """
     task: TwoScaleTask = _load_other(name, base, TWO_SCALE_TASKS, TwoScaleTask, "task of two scales")
     return task
@@ -169,8 +166,7 @@ def load_two_scales(name: str, *, base: int | None = None) -> TwoScaleTask:
 def load_machine(name: str, *, base: int | None = None) -> Transducer:
     """Return a finite-state transducer by the name of its task or `path/to/file.py:name`. A user's file is run.
 
-    Raises:
-        TaskError: there is none of this name, or the base does not fit.
+    Raise TaskError if there is none of this name, or the base does not fit.
     """
     if in_any_case(name, MACHINES) in MACHINES:
         TaskSpec(name=name, base=base)  # raises TaskError for a base that the task does not have
@@ -192,10 +188,8 @@ def _load_other(name: str, base: int | None, named: Mapping[str, Callable[..., A
 
 @lru_cache(maxsize=64)
 def _with_base(name: str, base: int) -> Task:
-    """Return a task of the project with a base, made once. Raise TaskError if the base is out of range."""
     return TASKS[name](base) if name in TASKS else task_of_family(name, base)
 
 
 def _has_base(name: str) -> bool:
-    """True if a task of the project has a base to choose."""
     return bool(inspect.signature(TASKS[name]).parameters) if name in TASKS else has_base(name)

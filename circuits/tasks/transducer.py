@@ -5,8 +5,9 @@ A Mealy machine reads the inputs x1..xn one by one and gives an output at each (
 given as machines too, for proofs at all scales (`lengthgen.circuits.questions.all_scales`).
 """
 
+import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -49,49 +50,60 @@ class Transducer:
 
     def __post_init__(self) -> None:
         require_name(self.name, "name of a machine", TaskError)
-        if not isinstance(self.inputs, tuple | list | str) or not self.inputs:
-            raise TaskError(f"machine '{self.name}': the inputs must be a tuple of symbols, not {shown(self.inputs)}")
+        self._need(
+            isinstance(self.inputs, tuple | list | str) and self.inputs,
+            f"the inputs must be a tuple of symbols, not {shown(self.inputs)}",
+        )
         inputs = tuple(self._symbol(symbol, "an input") for symbol in self.inputs)
-        if len(set(inputs)) < len(inputs):
-            raise TaskError(f"machine '{self.name}': the inputs must be different symbols")
-        if not isinstance(self.step, Mapping):
-            raise TaskError(
-                f"machine '{self.name}': step must map (state, input) to (next state, output), not {shown(self.step)}"
-            )
-        step = {}
+        self._need(len(set(inputs)) == len(inputs), "the inputs must be different symbols")
+        self._need(
+            isinstance(self.step, Mapping),
+            f"step must map (state, input) to (next state, output), not {shown(self.step)}",
+        )
+        step: dict[tuple[State, str], tuple[State, str]] = {}
         for source, target in self.step.items():
             state, symbol = self._pair(source, "a key of step", "(state, input)")
             following, output = self._pair(target, "a value of step", "(next state, output)")
-            if symbol not in inputs:
-                raise TaskError(f"machine '{self.name}': step has the input {shown(symbol)}, which is not in {inputs}")
+            self._need(symbol in inputs, f"step has the input {shown(symbol)}, which is not in {inputs}")
             step[self._state(state), symbol] = self._state(following), self._symbol(output, "an output")
         object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "step", step)
-        self._require_all_transitions()
-
-    def _require_all_transitions(self) -> None:
-        """Raise TaskError if a state is unknown, a transition is missing, or a number exceeds its limit."""
-        states = {state for state, _ in self.step}
-        if self._state(self.start) not in states:
-            raise TaskError(f"machine '{self.name}': step has no transition from the start {shown(self.start)}")
-        for (state, symbol), (following, _) in self.step.items():
-            if following not in states:
-                raise TaskError(
-                    f"machine '{self.name}': step leads from state {shown(state)} with {shown(symbol)} to state "
-                    f"{shown(following)}, from which it has no transition"
-                )
-        for state in states:
-            for symbol in self.inputs:
-                if (state, symbol) not in self.step:
-                    raise TaskError(
-                        f"machine '{self.name}': step has no transition from state {shown(state)} with {shown(symbol)}"
-                    )
+        states = {state for state, _ in step}
+        start = f"step has no transition from the start {shown(self.start)}"
+        self._need(self._state(self.start) in states, start)
+        for (state, symbol), (following, _) in step.items():
+            leads = f"step leads from state {shown(state)} with {shown(symbol)} to state {shown(following)}"
+            self._need(following in states, f"{leads}, from which it has no transition")
+        for state, symbol in itertools.product(states, inputs):
+            self._need(
+                (state, symbol) in step, f"step has no transition from state {shown(state)} with {shown(symbol)}"
+            )
         for count, limit, what in (
             (len(states), MAX_STATES, "states"),
             (len(self.alphabet), MAX_SYMBOLS, "symbols"),
         ):
-            if count > limit:
-                raise TaskError(f"machine '{self.name}': at most {limit} {what}, not {count:,}")
+            self._need(count <= limit, f"at most {limit} {what}, not {count:,}")
+
+    def _need(self, condition: object, otherwise: str) -> None:
+        if not condition:
+            raise TaskError(f"machine '{self.name}': {otherwise}")
+
+    def _symbol(self, symbol: Any, what: str) -> str:
+        well_formed = isinstance(symbol, str) and 0 < len(symbol) <= LONGEST_SYMBOL and symbol.isprintable()
+        form = f"{what} is a text of 1 to {LONGEST_SYMBOL} printable characters, not {shown(symbol)}"
+        self._need(well_formed, form)
+        text = str.__str__(symbol)
+        self._need(text not in {EQUALS, END}, f"'{text}' cannot be {what}, it is a mark of the task")
+        return text
+
+    def _state(self, state: Any) -> State:
+        self._need(isinstance(state, str | int), f"a state is a text or an integer, not {shown(state)}")
+        return state  # type: ignore[no-any-return]
+
+    def _pair(self, value: Any, what: str, form: str) -> tuple[Any, Any]:
+        pair = isinstance(value, tuple) and len(value) == 2
+        self._need(pair, f"{what} must be a pair {form}, not {shown(value)}")
+        return value  # type: ignore[no-any-return]
 
     @cached_property
     def alphabet(self) -> tuple[str, ...]:
@@ -120,55 +132,27 @@ class Transducer:
             generate=lambda prompt: [*self.outputs(prompt[:-1]), END],
         )
 
-    def _symbol(self, symbol: Any, what: str) -> str:
-        if not isinstance(symbol, str) or not 0 < len(symbol) <= LONGEST_SYMBOL or not symbol.isprintable():
-            raise TaskError(
-                f"machine '{self.name}': {what} is a text of 1 to {LONGEST_SYMBOL} printable characters, "
-                f"not {shown(symbol)}"
-            )
-        if symbol in {EQUALS, END}:
-            raise TaskError(f"machine '{self.name}': '{symbol}' cannot be {what}, it is a mark of the task")
-        return str.__str__(symbol)
-
-    def _state(self, state: Any) -> State:
-        if not isinstance(state, str | int):
-            raise TaskError(f"machine '{self.name}': a state is a text or an integer, not {shown(state)}")
-        return state
-
-    def _pair(self, value: Any, what: str, form: str) -> tuple[Any, Any]:
-        if not isinstance(value, tuple) or len(value) != 2:
-            raise TaskError(f"machine '{self.name}': {what} must be a pair {form}, not {shown(value)}")
-        return value
-
 
 def counter(base: int = 5) -> Transducer:
     """Return the machine of the task `counter`: its state is the sum so far, modulo the base."""
-    return _running_sum("counter", base)
+    digits = tuple(map(str, range(base)))
+    step: dict[tuple[State, str], tuple[State, str]] = {
+        (state, digit): ((state + int(digit)) % base, digits[(state + int(digit)) % base])
+        for state in range(base)
+        for digit in digits
+    }
+    return Transducer(name="counter", inputs=digits, start=0, step=step)
 
 
 def parity() -> Transducer:
     """Return the machine of the task `parity`: its state is the parity so far."""
-    return _running_sum("parity", 2)
+    return replace(counter(2), name="parity")
 
 
 def copy(base: int = 2) -> Transducer:
     """Return the machine of the task `copy`, which has one state."""
-    digits = _digits(base)
+    digits = tuple(map(str, range(base)))
     return Transducer(name="copy", inputs=digits, start=0, step={(0, digit): (0, digit) for digit in digits})
-
-
-def _running_sum(name: str, base: int) -> Transducer:
-    """Return the machine of running sums modulo the base."""
-    step: dict[tuple[State, str], tuple[State, str]] = {
-        (state, str(digit)): ((state + digit) % base, str((state + digit) % base))
-        for state in range(base)
-        for digit in range(base)
-    }
-    return Transducer(name=name, inputs=_digits(base), start=0, step=step)
-
-
-def _digits(base: int) -> tuple[str, ...]:
-    return tuple(str(digit) for digit in range(base))
 
 
 MACHINES: dict[str, Callable[..., Transducer]] = {"parity": parity, "counter": counter, "copy": copy}

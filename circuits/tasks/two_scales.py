@@ -39,22 +39,16 @@ class TwoScaleTask:
     def along(self, pairs: Callable[[int], Pair], name: str) -> Task:
         """Return the ordinary task whose scale k is the pair `pairs(k)`, with "-NAME" added to its name.
 
-        Raises:
-            TaskError: a field is not as described in `Task`.
+        Raise TaskError if a field is not as described in `Task`.
         """
         reference, draw = self.reference, self.draw
-        return Task(
-            name=f"{self.name}-{name}",
-            alphabet=self.alphabet,
-            prompt=lambda k: self.prompt(*pairs(k)),
-            generate=self.generate,
-            vectorised=self.vectorised,
-            reference=reference and replace(reference, steps=lambda k: reference.steps(*pairs(k))),
-            end=self.end,
-            valid=self.valid,
-            draw=draw and (lambda k, source: draw(*pairs(k), source)),
-            right=self.right,
-        )
+        changed: dict[str, Any] = {
+            "name": f"{self.name}-{name}",
+            "prompt": lambda k: self.prompt(*pairs(k)),
+            "reference": replace(reference, steps=lambda k: reference.steps(*pairs(k))) if reference else None,
+            "draw": (lambda k, source: draw(*pairs(k), source)) if draw else None,
+        }
+        return Task(**(vars(self) | changed))
 
     def with_first(self, m: int) -> Task:
         """Return the ordinary task of the scales (m, 1), (m, 2), ..."""

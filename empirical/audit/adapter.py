@@ -1,10 +1,9 @@
-"""Adapter around a fresh instance of a subject: calls it in one precision setting and measures what comes back.
-
-The positions at which it is measured are grids, windows of neighbours, and spread-out positions.
-"""
+"""Adapter around a fresh instance of a subject: calls it in one precision setting and measures what comes back."""
 
 from abc import ABC, abstractmethod
-from contextlib import ExitStack
+from bisect import bisect_left
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,12 +52,18 @@ def first_positions(reach: int) -> Tensor:
 
 
 def spread(reach: int, count: int) -> Tensor:
-    """Return `count` positions in 0..reach, ascending with growing steps; `count` is at most reach + 1."""
+    """Positions in 0..reach, ascending with growing steps; `count` is at most reach + 1."""
     positions: list[int] = []
     for step in range(count):
         target = round((reach + 1) ** (step / max(1, count - 1)) - 1)
         positions.append(max(target, positions[-1] + 1 if positions else 0))
     return torch.tensor(positions)
+
+
+def halves_and_evens(width: int) -> Tensor:
+    """Two vectors, ones in the first half and at even places: one of them shows each plane's cosine and sine."""
+    channels = torch.arange(width)
+    return torch.stack([channels < (width + 1) // 2, channels % 2 == 0]).double()
 
 
 class RefusedPosition(AuditError):
@@ -80,9 +85,8 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """Name of the setting in reports, used as a key."""
-        name = str(self.dtype).removeprefix("torch.")
-        return name + (MOVED if self.moved else "") + (", autocast" if self.autocast else "")
+        """Name in reports, used as a key."""
+        return f"{self.dtype}{MOVED * self.moved}{', autocast' * self.autocast}".removeprefix("torch.")
 
 
 def has_real_values(tensor: Tensor) -> bool:
@@ -101,7 +105,7 @@ class Adapter(ABC):
     def __init__(self, subject: Subject, setting: Setting, device: str = "cpu", **changed: Any) -> None:
         """Make the instance; `changed` replaces parameters of the subject."""
         self.subject, self.setting, self.device, self.changed = subject, setting, device, changed
-        self.instance = subject.instance(device=device, **changed)
+        self.instance = subject.instance(device, **changed)
         if setting.moved:
             self.move(setting.dtype)
         with user_code(f"{subject.name} fails", error=AuditError):
@@ -119,18 +123,17 @@ class Adapter(ABC):
                 self.instance.to(dtype)
 
     def call(self, *arguments: Any) -> Any:
-        """Call the subject with copies, as it may write into its arguments, and return its answer.
+        """Answer of the subject to copies on the adapter's device, as it may write into its arguments.
 
         Raises:
             RefusedPosition: the subject raised an error.
             AuditError: the answer is empty, or not an array of real numbers in memory.
         """
-        with ExitStack() as stack:
-            stack.enter_context(torch.no_grad())
-            if self.setting.autocast:
-                stack.enter_context(torch.autocast(self.device, dtype=self.setting.dtype))
-            stack.enter_context(user_code(f"{self.subject.name} fails", error=RefusedPosition, expected=(AuditError,)))
-            answer = self.function(*(part.clone() if isinstance(part, Tensor) else part for part in arguments))
+        cast = torch.autocast(self.device, dtype=self.setting.dtype) if self.setting.autocast else nullcontext()
+        failing = user_code(f"{self.subject.name} fails", error=RefusedPosition, expected=(AuditError,))
+        with torch.no_grad(), cast, failing:
+            given = (part.to(self.device).clone() if isinstance(part, Tensor) else part for part in arguments)
+            answer = self.function(*given)
             is_single = not isinstance(answer, tuple | list)
             parts = [self._checked(part) for part in ((answer,) if is_single else answer)]
         return parts[0] if is_single else parts
@@ -146,10 +149,6 @@ class Adapter(ABC):
             )
         return part.detach().as_subclass(Tensor)
 
-    def positions(self, values: Tensor) -> Tensor:
-        """Return the positions on the adapter's device."""
-        return values.to(self.device)
-
     def draw(self, batch: int, length: int, *, seed: int = 1) -> tuple[Tensor, Tensor]:
         """Standard normal queries and keys, the same numbers in every dtype: two tensors [B, H, L, C]."""
         generator = torch.Generator().manual_seed(seed)
@@ -159,10 +158,7 @@ class Adapter(ABC):
 
     @abstractmethod
     def code(self, positions: Tensor) -> Tensor:
-        """Code of each position, or of each distance from key 0 if the subject takes pairs: float64 [P, F].
-
-        The F features are numbers that the subject computes from the position alone.
-        """
+        """Numbers [P, F] that the subject computes from each position alone, or from each distance to key 0."""
 
     def codes_of_windows(self, reach: int) -> list[Tensor]:
         """Codes of each of the windows up to a position, by another instance; computed once for all settings."""
@@ -192,6 +188,11 @@ class Adapter(ABC):
         """Size of the products whose sum is the logit of unit vectors, at least 1."""
         return 1.0
 
+    @property
+    def vanishing_terms(self) -> int:
+        """Number of terms whose sum is a code, if these may underflow (then a zero is no lost code); else 0."""
+        return 0
+
     @abstractmethod
     def outcome(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
         """Full forward pass with positions [L] or [B, L]: logits [B, H, J, I], or embeddings [B, L, D]."""
@@ -203,11 +204,6 @@ class Adapter(ABC):
     @abstractmethod
     def tolerance(self, tokens: tuple[Tensor, Tensor], outcome: Tensor, reference: "Adapter") -> Tensor:
         """Allowed difference of two results, each rounded once; broadcasts to `outcome`."""
-
-    @property
-    def vanishing_terms(self) -> int:
-        """Number of terms whose sum is a code, if these may underflow (then a zero is no lost code); else 0."""
-        return 0
 
     def select(self, outcome: Tensor, first: int, count: int) -> Tensor:
         """Results of `count` tokens from index `first` on, among themselves; keys after the query are set to 0."""
@@ -226,21 +222,17 @@ class Adapter(ABC):
         return self.position_reach(to)
 
     @staticmethod
-    def _reach(to: int, attempt: Any) -> int:
+    def _reach(to: int, attempt: Callable[[int], object]) -> int:
         """Last accepted value, by bisection: all values up to it must be accepted and none after it."""
 
-        def is_accepted(value: int) -> bool:
+        def is_refused(value: int) -> bool:
             try:
                 attempt(value)
             except RefusedPosition:
-                return False
-            return True
+                return True
+            return False
 
-        if is_accepted(to):
+        if not is_refused(to):
             return to
         attempt(0)  # raises if not even position 0 is accepted
-        low, high = 0, to
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if is_accepted(middle) else (low, middle)
-        return low
+        return bisect_left(range(1, to), True, key=is_refused)

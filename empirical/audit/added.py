@@ -1,12 +1,8 @@
-"""Parts that an encoding adds: a bias of the distance to logits, with its sign and slope, or sinusoids to embeddings.
-
-A table that is added may be one of sinusoids, keep their relative law, and be the published one.
-"""
+"""Parts that an encoding adds: a bias of the distance to logits, with its sign and slope, or sinusoids."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, isclose
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -41,17 +37,14 @@ class Slope:
 
     Attributes:
         directions: for each head, as the distance grows: "falls", "rises", "flat" or "mixed".
-        first_rise: first distance at which the bias of some head is larger than at the distance before; None if none.
+        first_rise: first distance at which the bias of some head is larger than at the distance before.
         steps: for each head, change of the bias from distance 0 to 1.
         distinct_after: number of distinct codes among `of_after` distances to keys after the query; None if unused.
-        of_after: number of these distances.
-        after_flat: number of distinct finite codes of keys after the query if all keys before it have one code, else
-            None.
-        after_undefined: first distance to a key after the query whose bias is NaN; None if there is none.
+        after_flat: number of distinct finite codes of keys after the query if all keys before it have one code.
+        after_undefined: first distance to a key after the query whose bias is NaN.
         of_keys: True if the bias of a pair depends on the key alone, and softmax cancels what it lacks.
-        t5: numbers of T5's buckets, if the bias changes with the distance as they do; else None.
-        rule: for a bias -m D: "text" or "code", the rule of ALiBi's slopes that the steps follow, "text and code" where
-            both agree, "unpublished" if its slopes fall geometrically and follow neither; None for any other bias.
+        t5: numbers of T5's buckets, if the bias changes with the distance as they do.
+        rule: rule of ALiBi's slopes that a bias -m D follows: "text", "code", "text and code", or "unpublished".
     """
 
     directions: list[str]
@@ -65,26 +58,24 @@ class Slope:
     t5: dict[str, int] | None
     rule: str | None
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields for a JSON file."""
-        return dict(vars(self))
-
 
 def measure_slope(reference: BiasAdapter, reach: int) -> Slope:
     """Measure distances 0..4095, or up to the last one that the subject accepts."""
     values = reference.code(first_positions(reach))
     change = values.diff(dim=0)
     rising = (change > 0).any(1).nonzero().flatten()
-    codes_after = after_undefined = None
+    distinct_after = of_after = after_undefined = None
     if "bidirectional" in reference.subject.claims:
         codes_after = reference.after(torch.arange(min(WINDOW, reach + 1)))
+        distinct_after, of_after = distinct(codes_after), len(codes_after)
         after_undefined = next(iter(codes_after.isnan().any(1).nonzero().flatten().tolist()), None)
+    ways = {(True, False): "falls", (False, True): "rises", (False, False): "flat", (True, True): "mixed"}
     return Slope(
-        directions=[_direction(head) for head in change.T],
+        directions=[ways[bool((head < 0).any()), bool((head > 0).any())] for head in change.T],
         first_rise=int(rising[0]) + 1 if len(rising) else None,
         steps=change[0].tolist() if len(change) else [],
-        distinct_after=None if codes_after is None else distinct(codes_after),
-        of_after=None if codes_after is None else len(codes_after),
+        distinct_after=distinct_after,
+        of_after=of_after,
         after_flat=_distinct_after(reference, reach) if len(change) and not change.any() else None,
         after_undefined=after_undefined,
         of_keys=reference.subject.by_softmax and _is_of_keys(reference, reach),
@@ -145,19 +136,12 @@ def _rule_of_slopes(change: Tensor) -> str | None:
     if len(change) < 2 or change.shape[1] < 2 or not torch.allclose(change, change[:1].expand_as(change), rtol=1e-3):
         return None
     slopes = (-change[0]).tolist()
-    matching = {
-        rule: [isclose(slope, published, rel_tol=1e-3) for slope, published in zip(slopes, of_rule, strict=True)]
-        for rule, of_rule in {"text": text_slopes(len(slopes)), "code": code_slopes(len(slopes))}.items()
-    }
-    if rules := [rule for rule, equal in matching.items() if all(equal)]:
-        return " and ".join(rules)
-    return "unpublished" if is_meant_as_alibi(slopes) else None
-
-
-def _direction(change: Tensor) -> str:
-    """Direction of one head's bias, from its changes per step of distance."""
-    falls, rises = bool((change < 0).any()), bool((change > 0).any())
-    return {(True, False): "falls", (False, True): "rises", (False, False): "flat"}.get((falls, rises), "mixed")
+    rules = [
+        rule
+        for rule, published in (("text", text_slopes(len(slopes))), ("code", code_slopes(len(slopes))))
+        if all(isclose(*pair, rel_tol=1e-3) for pair in zip(slopes, published, strict=True))
+    ]
+    return " and ".join(rules) or ("unpublished" if is_meant_as_alibi(slopes) else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,8 +152,7 @@ class Sinusoids:
         table: entries divided by the amplitude, float64 [P, D], from position 0.
         steps: angle of one position step for each channel, [D].
         in_pairs: True if it is meant as pairs of one frequency each: half sines and half cosines, or each sine twice.
-        change: largest change of e(p) . e(p + d) with p, as a share of the largest product; 0 if each sine has a cosine
-            of its frequency.
+        change: largest change of e(p) . e(p + d) with p, as a share of the largest product.
     """
 
     table: Tensor

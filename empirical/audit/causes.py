@@ -18,8 +18,7 @@ CLOSE = 1e-4
 ROUNDED = 2.0**-5
 """Largest difference that rounding to bfloat16 makes in a product of two maps; mixed layouts make larger ones."""
 Cause = tuple[str, str]
-
-
+"""Id of a rule in `rules.RULES`, and what was seen, as a sentence."""
 FATAL = frozenset({"positions-over-heads", "cached-queries-get-first-rows"})
 """Rules of mistakes after which other measurements tell nothing."""
 

@@ -5,7 +5,9 @@ A binding is Python text, so that reproductions outside of lengthgen make the sa
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -47,12 +49,9 @@ class Convention:
 
     Attributes:
         signature: as shown to users; cosines and sines are applied with rotate_half, and e is the code of a position.
-        kind: hook.
         text: Python expression of `made`, the object, and of H and C: a function with the signature of the kind, or, if
             `by_lengths`, a function (number of queries, number of keys) -> bias, the queries being the last ones.
-        required: numbers of required parameters of objects that may follow it; empty if `method` decides.
-        method: name of a method that the object must have.
-        by_lengths: True if the object takes lengths in place of positions.
+        required: numbers of required parameters of objects that may follow it, where no name of a `method` decides.
         in_sequence: True if the object numbers the tokens of its input itself.
         coordinates: number of coordinates of a position; AXIS in the text is the one along which positions run, and
             this number itself is all of them.
@@ -74,29 +73,22 @@ class Convention:
         return self.text.replace("AXIS", str(axis))
 
 
-ROTATE, BIAS, EMBED = Kind.ROTATE, Kind.BIAS, Kind.EMBED
-ARGUMENTS = {ROTATE: "q, k, p", BIAS: "j, i, d=torch.float32", EMBED: "x, p"}
+ARGUMENTS = {Kind.ROTATE: "q, k, p", Kind.BIAS: "j, i, d=torch.float32", Kind.EMBED: "x, p"}
 """Arguments of the function that the text of a convention gives, by kind; "i, j" if the object takes lengths."""
 
 
-def _convention(
-    kind: Kind, required: set[int], signature: str, body: str, *, by_lengths: bool = False, **more: Any
-) -> Convention:
-    """Return a convention of objects with one of these numbers of required parameters; `body` is that of its text."""
-    text = f"lambda {'i, j' if by_lengths else ARGUMENTS[kind]}: {body}"
-    return Convention(
-        kind=kind, required=frozenset(required), signature=signature, text=text, by_lengths=by_lengths, **more
-    )
+def _convention(kind: Kind, required: int | set[int], signature: str, body: str, **more: Any) -> Convention:
+    """Convention of objects with one of these numbers of required parameters; `body` is that of its text."""
+    text = f"lambda {'i, j' if more.get('by_lengths') else ARGUMENTS[kind]}: {body}"
+    numbers = frozenset({required} if isinstance(required, int) else required)
+    return Convention(kind=kind, required=numbers, signature=signature, text=text, **more)
 
 
+_rotate, _bias, _embed = (partial(_convention, kind) for kind in (Kind.ROTATE, Kind.BIAS, Kind.EMBED))
+OVER_HEADS, OVER_BATCH = "with [B, H, L, C] positions run over heads", "with [B, L, D] positions run over the batch"
 LAYOUTS = (
     ("[B, H, L, C]", "", "", ""),
-    (
-        "[B, L, H, C]",
-        ".transpose(1, 2)",
-        ".transpose(1, 2)",
-        "1, right for {}: with [B, H, L, C] positions run over heads",
-    ),
+    ("[B, L, H, C]", ".transpose(1, 2)", ".transpose(1, 2)", f"1, right for {{}}: {OVER_HEADS}"),
     ("[B H, L, C]", ".flatten(0, 1)", ".unflatten(0, (-1, H))", ""),
     ("[L, B, H, C]", ".permute(2, 0, 1, 3)", ".permute(1, 2, 0, 3)", "0, right for {}"),
     ("[L, B H, C]", ".flatten(0, 1).transpose(0, 1)", ".transpose(0, 1).unflatten(0, (-1, H))", "0, right for {}"),
@@ -107,9 +99,8 @@ LAYOUTS = (
 def _in_sequence(signature: str, required: int, call: str) -> list[Convention]:
     """Conventions of rotations that number tokens themselves; `call` is the text of a call with a list `x`."""
     return [
-        _convention(
-            ROTATE,
-            {required},
+        _rotate(
+            required,
             signature.format(axes),
             f"{IN_SEQUENCE}(lambda x: [z{undo} for z in {call.format(make)}], [q, k], p)",
             in_sequence=True,
@@ -119,112 +110,77 @@ def _in_sequence(signature: str, required: int, call: str) -> list[Convention]:
     ]
 
 
+ROWS, PLANE, TIME = "p if p.ndim > 1 else p[None]", ALONG.format(count=2, axis=-1), ALONG.format(count=3, axis=0)
+"""Texts of positions of rows, of those in a plane, and of those in time, height and width."""
+UNIT = "torch.eye(1, C, dtype=d, device=i.device).repeat(*(i.shape[:-1] or (1,)), H, i.shape[-1] + j.shape[-1], 1)"
+"""Text of unit vectors for all queries and keys: a product with one of them is not rounded."""
 CONVENTIONS = (
     Convention(
         signature="an object with rotate_queries_or_keys(x, offset=...)",
-        kind=ROTATE,
+        kind=Kind.ROTATE,
         method="rotate_queries_or_keys",
         text="lambda q, k, p: tuple(torch.cat([made.rotate_queries_or_keys(x[..., a:b, :], offset=int(p[a])) "
         f"for a, b in {RUNS}], -2) for x in (q, k))",
     ),
-    _convention(ROTATE, {3}, ROTATED, "made(q, k, p)"),
-    _convention(ROTATE, {3}, "(q, k, positions [B, L]) -> (q, k)", "made(q, k, p.expand(len(q), p.shape[-1]))"),
-    _convention(
-        BIAS,
-        {3},
+    _rotate(3, ROTATED, "made(q, k, p)"),
+    _rotate(3, "(q, k, positions [B, L]) -> (q, k)", "made(q, k, p.expand(len(q), p.shape[-1]))"),
+    _bias(
+        3,
         "(q, k, positions) -> bias [H, L, L]",
         "(lambda b, n: b[..., n:, :n] if b.shape[-1] == b.shape[-2] else b)("
-        "made(*[torch.eye(1, C, dtype=d, device=i.device).repeat(*(i.shape[:-1] or (1,)), H, "
-        "i.shape[-1] + j.shape[-1], 1)] * 2, torch.cat([i, j], -1)), i.shape[-1])",
+        f"made(*[{UNIT}] * 2, torch.cat([i, j], -1)), i.shape[-1])",
     ),
-    _convention(
-        BIAS,
-        {3},
+    _bias(
+        3,
         "(q, k, positions) -> bias [H, L, L] of their number",
         "made(*[torch.eye(1, C).repeat(1, H, j, 1)] * 2, torch.arange(j))[..., -i:, :]",
         by_lengths=True,
     ),
-    _convention(
-        ROTATE,
-        {3},
-        "(q, k, positions [L, 2]) -> (q, k)",
-        f"made(q, k, {ALONG.format(count=2, axis=-1)}(p))",
-        coordinates=2,
-    ),
-    _convention(
-        ROTATE,
-        {3},
-        "(q, k, positions [3, B, L]) -> (q, k)",
-        f"made(q, k, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None]))",
-        coordinates=3,
-    ),
-    _convention(BIAS, {2}, PAIRS, "made(j, i)"),
-    _convention(ROTATE, {1, 2}, "(x [B, H, L, C], positions) -> x", "(made(q, p), made(k, p))"),
-    _convention(
-        ROTATE,
-        {1},
+    _rotate(3, "(q, k, positions [L, 2]) -> (q, k)", f"made(q, k, {PLANE}(p))", coordinates=2),
+    _rotate(3, "(q, k, positions [3, B, L]) -> (q, k)", f"made(q, k, {TIME}({ROWS}))", coordinates=3),
+    _bias(2, PAIRS, "made(j, i)"),
+    _rotate({1, 2}, "(x [B, H, L, C], positions) -> x", "(made(q, p), made(k, p))"),
+    _rotate(
+        1,
         "(x [B, L, H, C], positions or input_pos=) -> x",
-        "tuple(made(x.transpose(1, 2), input_pos=p if p.ndim > 1 else p[None]).transpose(1, 2) for x in (q, k))",
+        f"tuple(made(x.transpose(1, 2), input_pos={ROWS}).transpose(1, 2) for x in (q, k))",
     ),
-    _convention(
-        ROTATE,
-        {2},
+    _rotate(
+        2,
         "(x [B, L, H, C], positions or input_pos=) -> x",
         "tuple(made(x.transpose(1, 2), p).transpose(1, 2) for x in (q, k))",
     ),
-    _convention(
-        ROTATE,
-        {2},
+    _rotate(
+        2,
         "(x [B H, L, C], positions) -> x",
         "tuple(made(x.flatten(0, 1), p if p.ndim < 2 else p.repeat_interleave(H, 0))"
         ".unflatten(0, (-1, H)) for x in (q, k))",
     ),
-    _convention(
-        ROTATE, {2}, "(x, position_ids) -> (cos, sin)", f"{HALVES}(*made(q, p if p.ndim > 1 else p[None]), C // 2)"
-    ),
+    _rotate(2, "(x, position_ids) -> (cos, sin)", f"{HALVES}(*made(q, {ROWS}), C // 2)"),
     *_in_sequence("(q {}, k) -> (q, k)", 2, "made(*[y{} for y in x])"),
-    _convention(
-        ROTATE,
-        {2},
-        "(x [B, H, L, C], positions [L, 2]) -> x",
-        f"tuple(made(x, {ALONG.format(count=2, axis=-1)}(p)) for x in (q, k))",
-        coordinates=2,
+    _rotate(2, "(x [B, H, L, C], positions [L, 2]) -> x", f"tuple(made(x, {PLANE}(p)) for x in (q, k))", coordinates=2),
+    _rotate(
+        2, "(x, position_ids [3, B, L]) -> (cos, sin)", f"{HALVES}(*made(q, {TIME}({ROWS})), C // 2)", coordinates=3
     ),
-    _convention(
-        ROTATE,
-        {2},
-        "(x, position_ids [3, B, L]) -> (cos, sin)",
-        f"{HALVES}(*made(q, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None])), C // 2)",
-        coordinates=3,
+    _embed(2, "(x [B, L, D], positions) -> x + e", "made(x, p)"),
+    _embed(2, "(x [B, L, D], positions [B, L]) -> x + e", "made(x, p.expand(len(x), p.shape[-1]))"),
+    _rotate(
+        1, "positions -> (cos, sin)", f"{HALVES}(*[torch.cat([t] * (C // t.shape[-1]), -1) for t in made(p)], C // 2)"
     ),
-    _convention(EMBED, {2}, "(x [B, L, D], positions) -> x + e", "made(x, p)"),
-    _convention(EMBED, {2}, "(x [B, L, D], positions [B, L]) -> x + e", "made(x, p.expand(len(x), p.shape[-1]))"),
-    _convention(
-        ROTATE,
-        {1},
-        "positions -> (cos, sin)",
-        f"{HALVES}(*[torch.cat([t] * (C // t.shape[-1]), -1) for t in made(p)], C // 2)",
-    ),
-    _convention(BIAS, {2}, "(number of queries, number of keys) -> bias", "made(i, j)", by_lengths=True),
-    _convention(BIAS, {1}, "scores [B, H, J, I] -> scores + bias", "made(torch.zeros(1, H, i, j))", by_lengths=True),
-    _convention(EMBED, {1}, "positions -> e [L, D]", "x + made(p).reshape(*p.shape, x.shape[-1])"),
-    _convention(
-        EMBED, {1}, "x [B, L, D] -> x + e", f"{IN_SEQUENCE}(lambda x: [made(*x)], [x], p)[0]", in_sequence=True
-    ),
-    _convention(
-        EMBED,
-        {1},
+    _bias(2, "(number of queries, number of keys) -> bias", "made(i, j)", by_lengths=True),
+    _bias(1, "scores [B, H, J, I] -> scores + bias", "made(torch.zeros(1, H, i, j))", by_lengths=True),
+    _embed(1, "positions -> e [L, D]", "x + made(p).reshape(*p.shape, x.shape[-1])"),
+    _embed(1, "x [B, L, D] -> x + e", f"{IN_SEQUENCE}(lambda x: [made(*x)], [x], p)[0]", in_sequence=True),
+    _embed(
+        1,
         "x [L, B, D] -> x + e",
         f"{IN_SEQUENCE}(lambda x: [made(x[0].transpose(0, 1)).transpose(0, 1)], [x], p)[0]",
         in_sequence=True,
-        note="tokens are numbered along axis 0, right for [L, B, D]: with [B, L, D] positions run over the batch",
+        note=f"tokens are numbered along axis 0, right for [L, B, D]: {OVER_BATCH}",
     ),
     *_in_sequence("x {} -> x", 1, "[made(y{}) for y in x]"),
 )
-"""Conventions in the order in which they are tried.
-
-A bias that reads queries and keys is that of unit vectors: a product with one of them is not rounded.
-"""
+"""Conventions in the order in which they are tried."""
 MODEL = "input_ids [B, L] -> logits [B, L, V]"
 """Signature of a whole model."""
 
@@ -270,42 +226,34 @@ def in_sequences(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fit:
-    """Convention that an object follows, for H heads of width C; an embedding has one head of the model's width."""
-
-    convention: Convention
-    heads: int
-    head_dim: int
+Fit = tuple[Convention, int, int]
+"""Convention that an object follows, H heads, and their width C; an embedding has one head of the model's width."""
 
 
 def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
     """Convention that an object follows: the first whose call works, has the right shape, and acts by position.
 
-    If no call acts by position, it is the first of the right shape: then this is what the audit finds.
-
-    Raises:
-        AuditError: none does; the message gives the failure of the most likely call and all signatures.
+    If no call acts by position, it is the first of the right shape: then this is what the audit finds. AuditError if
+    none fits; the message gives the failure of the most likely call and all signatures.
     """
     if not callable(instance):
         raise AuditError(f"'{name}' makes {type(instance).__name__}, which is neither a function nor a module")
     required = _required(instance, name)
-    candidates = [
-        Fit(convention=convention, heads=fit_heads, head_dim=fit_width)
+    kept = [*instance.parameters(), *instance.buffers()] if isinstance(instance, nn.Module) else []
+    # Model widths D that an embedding may take: that of all heads, of one, and those of the tensors that it keeps.
+    widths = dict.fromkeys([heads * head_dim, head_dim, *(tensor.shape[-1] for tensor in kept if tensor.ndim)])
+    candidates: list[Fit] = [
+        (convention, *sizes)
         for convention in CONVENTIONS
         if (hasattr(instance, convention.method) if convention.method else min(required, 3) in convention.required)
-        for fit_heads, fit_width in (
-            [(1, width) for width in _widths(instance, heads, head_dim)]
-            if convention.kind is Kind.EMBED
-            else [(heads, head_dim)]
-        )
+        for sizes in ([(1, width) for width in widths] if convention.kind is Kind.EMBED else [(heads, head_dim)])
     ]
     refusals: list[str] = []
     # As many tokens as heads fit by chance too, so that number is only tried where no other fits.
     for tokens in (heads + 3, heads if heads > 1 else 4):
         refusals, unmoved = [], []
         for fit in candidates:
-            if tokens == heads and fit.convention.in_sequence:
+            if tokens == heads and fit[0].in_sequence:
                 continue  # its calls have any number of tokens
             try:
                 if _acts_by_position(fit, instance, name, tokens):
@@ -316,27 +264,26 @@ def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
         if unmoved:
             return unmoved[0]
     why = refusals[0] if refusals else f"'{name}' takes {required} arguments"
-    of_as_many = list(dict.fromkeys(fit.convention.signature for fit in candidates if not fit.convention.method))
+    of_as_many = list(dict.fromkeys(fit[0].signature for fit in candidates if not fit[0].method))
     signatures = "; ".join([*dict.fromkeys([*of_as_many[:SHOWN], ROTATED]), MODEL])
     raise AuditError(f"{why}; wrap it in a function of one of the signatures that are understood: {signatures}")
-
-
-def _widths(instance: Any, heads: int, head_dim: int) -> list[int]:
-    """Model widths D that an embedding may take: that of all heads, of one, and those of the tensors that it keeps."""
-    kept = [*instance.parameters(), *instance.buffers()] if isinstance(instance, nn.Module) else []
-    return list(dict.fromkeys([heads * head_dim, head_dim, *(tensor.shape[-1] for tensor in kept if tensor.ndim)]))
 
 
 def _required(instance: Any, name: str) -> int:
     """Number of required positional parameters; 3 if any number is taken."""
     with user_code(f"'{name}' has no forward", error=AuditError):
         forward = instance.forward if issubclass(type(instance), nn.Module) else instance
-    with user_code(f"'{name}' has no readable signature: wrap it in a function", error=AuditError):
-        parameters = inspect.signature(forward).parameters.values()
+    parameters = readable_parameters(forward, name)
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return 3
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(p.default is p.empty and p.kind in positional for p in parameters)
+
+
+def readable_parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
+    """Parameters of a function; AuditError if it has no readable signature."""
+    with user_code(f"'{name}' has no readable signature: wrap it in a function", error=AuditError):
+        return list(inspect.signature(function).parameters.values())
 
 
 def _acts_by_position(fit: Fit, instance: Any, name: str, tokens: int) -> bool:
@@ -345,9 +292,9 @@ def _acts_by_position(fit: Fit, instance: Any, name: str, tokens: int) -> bool:
     Raises:
         AuditError: the call fails or returns another shape.
     """
-    convention = fit.convention
-    function = bound(convention.along(convention.coordinates), instance, fit.heads, fit.head_dim)
-    positions, q = torch.arange(tokens), torch.ones(1, fit.heads, tokens, fit.head_dim)
+    convention, heads, head_dim = fit
+    function = bound(convention.along(convention.coordinates), instance, heads, head_dim)
+    positions, q = torch.arange(tokens), torch.ones(1, heads, tokens, head_dim)
     given = f"q, k {list(q.shape)} and positions [{tokens}]"
     if convention.signature == PAIRS:
         given = f"query and key positions [{tokens}]"
@@ -364,9 +311,7 @@ def _acts_by_position(fit: Fit, instance: Any, name: str, tokens: int) -> bool:
             return _varies(added) and torch.allclose(scaled, scaled[:, :1].expand_as(scaled), atol=1e-4)
         answer = function(q, q.clone(), positions)
         if not (isinstance(answer, tuple | list) and len(answer) == 2):
-            shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-            wanted = f"(q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]"
-            raise AuditError(f"'{name}' must return {wanted}; it returns {shape}")
+            raise _unlike(answer, name, tokens)
         if convention.signature == ROTATED and not all(
             isinstance(part, Tensor) and has_real_values(part) and part.shape == q.shape for part in answer
         ):
@@ -381,27 +326,30 @@ def _require_bias(answer: Any, name: str, tokens: int) -> Tensor:
     shapes = ((tokens, tokens), (1, tokens))  # one row may stand for all
     is_bias = isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] in shapes
     if not is_bias or not (answer.is_floating_point() or answer.is_complex()):
-        shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-        wanted = f"(q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]"
-        raise AuditError(f"'{name}' must return {wanted}; it returns {shape}")
+        raise _unlike(answer, name, tokens)
     return answer
 
 
 def _require_like(answer: Any, given: Tensor, name: str) -> Tensor:
     """The answer if it has the shape of what went in, else AuditError."""
     if not isinstance(answer, Tensor) or answer.shape != given.shape:
-        shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-        raise AuditError(f"'{name}' must return tensors {list(given.shape)}; it returns {shape}")
+        raise _unlike(answer, name, f"tensors {list(given.shape)}")
     return answer
+
+
+def _unlike(answer: Any, name: str, wanted: int | str) -> AuditError:
+    """Error of an answer of another shape than the wanted one, or than that of a rotation or a bias of some tokens."""
+    if isinstance(wanted, int):
+        wanted = f"(q, k), or a bias [H, {wanted}, {wanted}], for positions [{wanted}]"
+    shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
+    return AuditError(f"'{name}' must return {wanted}; it returns {shape}")
 
 
 def _is_the_same(near: Tensor, function: Callable[..., Any], far: Tensor) -> bool:
     """True if a bias is the same at positions that are farther apart, and these are not refused."""
-    try:
-        with user_code("positions are refused", error=AuditError):
-            return torch.equal(near, function(far, far))
-    except AuditError:
-        return False
+    with suppress(AuditError), user_code("positions are refused", error=AuditError):
+        return torch.equal(near, function(far, far))
+    return False
 
 
 def _varies(answer: Tensor) -> bool:

@@ -9,6 +9,7 @@ import torch
 
 from lengthgen.empirical.audit.adapter import MOVED
 from lengthgen.empirical.audit.added import Slope
+from lengthgen.empirical.audit.causes import Cause
 from lengthgen.empirical.audit.independence import Agreement, Independence
 from lengthgen.empirical.audit.position_codes import Codes, rounded_to
 from lengthgen.empirical.audit.relative_law import LawViolation, RelativeLawErrors
@@ -56,9 +57,12 @@ class SettingMeasures:
     codes: Codes
     agreement: Mapping[str, Agreement]
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields for a JSON file."""
+        agreement = {pattern: compared.as_json() for pattern, compared in self.agreement.items()}
+        return {"law": self.law and self.law.as_json(), "codes": self.codes.as_json(), "agreement": agreement}
 
-Cause = tuple[str, str]
-"""Id of a rule in `rules.RULES`, and what was seen, as a sentence."""
+
 Seen = tuple[str, str, int | None]
 """A cause, and the first position that shows it."""
 
@@ -161,34 +165,21 @@ def findings(
 def _independence_defects(subject: Subject, result: Independence) -> list[Cause]:
     """Independence tests that failed."""
     other = ", ".join(f"{name}={value}" for name, value in (result.other or {}).items())
-    history = (
-        ("offset-not-in-cache-key", "a call gets the codes of an earlier call with as many tokens and another start: a "
-         "cache without the offset in its key")
-        if result.repeats_start
-        else ("call-history",
-              "its codes depend on how long the sequences before were: it keeps something of earlier calls")
+    tests = (
+        (result.other_differs, "parameter-ignored", f"an instance with {other} has the codes of one without: a table "
+         f"is kept without {other.partition('=')[0]} in its key, or the parameter does nothing"),
+        (result.unchanged_by_other, "shared-table",
+         f"its codes change once an instance with {other} was used: the two share a table"),
+        (result.unchanged_by_length or not result.repeats_start, "offset-not-in-cache-key", "a call gets the codes of "
+         "an earlier call with as many tokens and another start: a cache without the offset in its key"),
+        (result.unchanged_by_length or result.repeats_start, "call-history",
+         "its codes depend on how long the sequences before were: it keeps something of earlier calls"),
+        (result.unchanged_by_dtype, "rounded-by-use",
+         "its float32 codes change once it was used in bfloat16: what it keeps was rounded"),
+        (result.unchanged_by_moves, "rounded-by-move",
+         "a move to bfloat16 and back changes its codes: .to() rounds constants that it keeps as tensors"),
     )  # fmt: skip
-    test_passed: dict[Cause, bool | None] = {
-        (
-            "parameter-ignored",
-            f"an instance with {other} has the codes of one without: a table is kept without {other.partition('=')[0]} "
-            "in its key, or the parameter does nothing",
-        ): result.other_differs,
-        (
-            "shared-table",
-            f"its codes change once an instance with {other} was used: the two share a table",
-        ): result.unchanged_by_other,
-        history: result.unchanged_by_length,
-        (
-            "rounded-by-use",
-            "its float32 codes change once it was used in bfloat16: what it keeps was rounded",
-        ): result.unchanged_by_dtype,
-        (
-            "rounded-by-move",
-            "a move to bfloat16 and back changes its codes: .to() rounds constants that it keeps as tensors",
-        ): result.unchanged_by_moves,
-    }
-    return [cause for cause, holds in test_passed.items() if holds is False]
+    return [(rule, says) for holds, rule, says in tests if holds is False]
 
 
 def _slope_defects(subject: Subject, slope: Slope) -> list[Seen]:
@@ -226,24 +217,21 @@ def _setting_defects(
 
     `cause` is that of a broken law or of lost codes, where the setting tells it: the plain call in its dtype is right.
     """
-    codes = measures.codes
+    codes, noun = measures.codes, _position_word(subject)
     defects: list[Seen] = []
-    has_overflow = codes.not_finite_from is not None
-    if codes.not_finite_from is not None and codes.not_finite_from <= NEAR:
-        defects.append(("not-finite", f"no finite code of small {_position_word(subject)}s", codes.not_finite_from))
-    elif has_overflow:
-        says = f"no finite code from some {_position_word(subject)} on: an overflow"
-        defects.append(("overflow", says, codes.not_finite_from))
-    failure, lost = _failures(subject, measures)
     since = codes.not_finite_from
+    if since is not None and since <= NEAR:
+        defects.append(("not-finite", f"no finite code of small {noun}s", since))
+    elif since is not None:
+        defects.append(("overflow", f"no finite code from some {noun} on: an overflow", since))
+    failure, lost = _failures(subject, measures)
     if failure or lost:
         rule, says, position = _cause_of_failure(subject, measures, lost=lost, broken_law=broken_law)
-        firsts = [first for first in (failure.position if failure else None, position) if first is not None]
-        since = min(firsts)
+        since = min(first for first in (failure and failure.position, position) if first is not None)
         defects.append((*(cause or (rule, says)), since))
     if drift and codes.first_beyond is not None and (since is None or codes.first_beyond < since):
         defects.append((*drift, codes.first_beyond))
-    return defects + _agreement_defects(subject, measures, has_overflow=has_overflow)
+    return defects + _agreement_defects(subject, measures)
 
 
 def _failures(subject: Subject, measures: SettingMeasures) -> tuple[LawViolation | None, bool]:
@@ -258,18 +246,18 @@ def _failures(subject: Subject, measures: SettingMeasures) -> tuple[LawViolation
     return failure, "distinct" in subject.claims and has_codes and measures.codes.lost and overflow is None
 
 
-def _agreement_defects(subject: Subject, measures: SettingMeasures, *, has_overflow: bool) -> list[Seen]:
+def _agreement_defects(subject: Subject, measures: SettingMeasures) -> list[Seen]:
     """Defects shown by call patterns that differ from the full forward pass."""
     defects: list[Seen] = []
     for patterns, (rule, says) in WAYS.items():
-        if patterns == GROWING and "streaming" not in subject.claims:
-            continue
-        first_positions = [
+        beyond = [
             agreement.first_beyond
             for pattern, agreement in measures.agreement.items()
-            if pattern.partition(",")[0] in patterns and (agreement.difference < inf or not has_overflow)
+            if pattern.partition(",")[0] in patterns
+            and agreement.first_beyond is not None
+            and (agreement.difference < inf or measures.codes.not_finite_from is None)
         ]
-        if beyond := [position for position in first_positions if position is not None]:
+        if beyond and (patterns != GROWING or "streaming" in subject.claims):
             defects.append((rule, says, min(beyond)))
     return defects
 
@@ -314,8 +302,8 @@ def _cause_of_broken_law(subject: Subject, law: RelativeLawErrors) -> Cause:
             return "output-rounded", f"what comes out is rounded to {dtype}, whatever the dtype of what goes in"
     if name := _rounding_of_angles(law, errors, finest):
         rule = "angles-in-float32" if name == "float32" else "angles-rounded"
-        says = f"{_rounded_quantity(subject)} rounded to {name}: the error of the relative law grows with the position"
-        return rule, says
+        what = "angles are" if subject.kind is Kind.ROTATE else "the bias is a difference of numbers that are"
+        return rule, f"{what} rounded to {name}: the error of the relative law grows with the position"
     if not (law.errors > law.rounding)[law.offsets >= 0].any():
         return "law-broken", "the relative law fails for keys after the query"
     if law.beyond_rounding.offset == 0 and subject.kind is not Kind.BIAS:
@@ -348,21 +336,12 @@ def _rounding_of_angles(law: RelativeLawErrors, errors: torch.Tensor, finest: to
     return name if explains(eps) else None
 
 
-def _rounded_quantity(subject: Subject) -> str:
-    """Subject and verb of the message: the quantity that grows with the position and is rounded."""
-    return "angles are" if subject.kind is Kind.ROTATE else "the bias is a difference of numbers that are"
-
-
 def _drift_description(setting: str, plain: SettingMeasures) -> Cause:
     """Rule and description of codes that drift from float64; `plain`: measures with the same dtype, nothing moved."""
     if plain.codes.first_beyond is not None:
         return "drift", "codes differ from those in float64 by more than one rounding"
-    if setting.endswith(MOVED):
-        return (
-            "rounded-by-move",
-            "moving the module rounds what codes are computed from: they drift from those in float64",
-        )
-    return "autocast-drift", "autocast rounds what codes are computed from: they drift from those in float64"
+    rule, what = ("rounded-by-move", "moving the module") if setting.endswith(MOVED) else ("autocast-drift", "autocast")
+    return rule, f"{what} rounds what codes are computed from: they drift from those in float64"
 
 
 def _position_word(subject: Subject) -> str:

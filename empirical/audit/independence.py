@@ -1,10 +1,6 @@
-"""Independence: a result must not depend on other instances, on earlier calls, or on the pattern of a call.
+"""Independence: a result must not depend on other instances, on earlier calls, or on the pattern of a call."""
 
-Codes are compared bit by bit with those of other instances and after other calls. Padding, batching and token-by-token
-decoding must not change results of real tokens, up to one rounding.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -31,19 +27,16 @@ Tokens = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class Independence:
-    """Results of the independence tests; each is None if the test does not apply.
+    """Results of the independence tests, bit by bit; each is None if the test does not apply.
 
     Attributes:
         other: changed parameters of the second instance.
-        unchanged_by_other: True if the first instance gives the same codes after the second was used, and so does a
-            fresh instance.
-        other_differs: True if the second instance has codes of its own.
-        unchanged_by_length: True if codes of a long sequence are the same after a short one, and codes of shorter ones
-            after a long one.
-        repeats_start: True if a call gets exactly the codes of an earlier call with as many tokens and another start.
-        unchanged_by_dtype: True if float32 codes are the same after use in bfloat16.
-        unchanged_by_moves: True if codes are the same after a move to bfloat16 and back; None if it has trainable
-            parameters.
+        unchanged_by_other: codes of the first instance and of a fresh one are the same after the second was used.
+        other_differs: the second instance has codes of its own.
+        unchanged_by_length: codes of long sequences are the same after a short one, and of short ones after a long one.
+        repeats_start: a call gets exactly the codes of an earlier call with as many tokens and another start.
+        unchanged_by_dtype: float32 codes are the same after use in bfloat16.
+        unchanged_by_moves: codes are the same after a move to bfloat16 and back; None with trainable parameters.
     """
 
     other: dict[str, Any] | None
@@ -53,10 +46,6 @@ class Independence:
     repeats_start: bool
     unchanged_by_dtype: bool
     unchanged_by_moves: bool | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields for a JSON file."""
-        return dict(vars(self))
 
 
 def measure(subject: Subject, reach: int, device: str = "cpu") -> Independence:
@@ -82,30 +71,25 @@ def measure(subject: Subject, reach: int, device: str = "cpu") -> Independence:
             fresh_adapter().code(long), before
         )
         other_differs = not bitwise_equal(second, before)
+    repeats_start = False
+    if not all(lengths):
+        again, start = fresh_adapter(), torch.arange(count // 2)
+        from_start = again.code(start)
+        repeats_start = bitwise_equal(again.code(start + count // 2), from_start)
+    used = fresh_adapter()
+    in_low_precision = copy(used)
+    in_low_precision.setting = LAST
+    in_low_precision.code(long)
     return Independence(
         other=None if subject.other is None else dict(subject.other),
         unchanged_by_other=unchanged_by_other,
         other_differs=other_differs,
         unchanged_by_length=all(lengths),
-        repeats_start=not all(lengths) and _repeats_start(fresh_adapter(), count),
-        unchanged_by_dtype=_unchanged_after_low_precision(fresh_adapter(), long, before),
+        repeats_start=repeats_start,
+        unchanged_by_dtype=bitwise_equal(used.code(long), before),
         unchanged_by_moves=_unchanged_after_moves(fresh_adapter(), long, before)
         and _unchanged_after_moves(fresh_adapter(), ends[0], fresh_adapter().code(ends[0])),
     )
-
-
-def _repeats_start(adapter: Adapter, count: int) -> bool:
-    """True if a second call, with as many tokens and another start, gets the codes of the first one."""
-    from_start = adapter.code(torch.arange(count // 2))
-    return bitwise_equal(adapter.code(torch.arange(count // 2) + count // 2), from_start)
-
-
-def _unchanged_after_low_precision(adapter: Adapter, positions: Tensor, expected: Tensor) -> bool:
-    """True if the codes are the same after a call in bfloat16."""
-    lower = copy(adapter)
-    lower.setting = LAST
-    lower.code(positions)
-    return bitwise_equal(adapter.code(positions), expected)
 
 
 def _unchanged_after_moves(adapter: Adapter, positions: Tensor, expected: Tensor) -> bool | None:
@@ -119,12 +103,10 @@ def _unchanged_after_moves(adapter: Adapter, positions: Tensor, expected: Tensor
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """Largest difference between one call pattern and a full forward pass of the sequence alone.
+    """Largest absolute difference, on real tokens, between a call pattern and a full forward pass of a sequence alone.
 
-    Attributes:
-        difference: largest absolute difference on real tokens; infinite if a value is NaN.
-        tolerance: difference allowed for a code that is rounded once, at the entry with the largest ratio of both.
-        first_beyond: first query (token) position whose difference exceeds the tolerance; None if there is none.
+    `tolerance` is allowed for a code that is rounded once, at the entry with the largest ratio of both; `first_beyond`
+    is the first query (token) position whose difference exceeds it.
     """
 
     difference: float
@@ -138,42 +120,34 @@ class Agreement:
 
 
 def measure_patterns(adapter: Adapter, reference: Adapter, reach: int) -> tuple[dict[str, Agreement], str | None]:
-    """Compare every call pattern with a full forward pass.
+    """Compare every call pattern with a full forward pass: agreement by pattern, such as "left padded, near".
 
-    Each pattern is tested with `near` positions 0, 1, 2, ... and with `far` positions spread out up to `reach`.
-    Every call uses a fresh instance, so that no result depends on an earlier call.
-
-    Returns:
-        Agreement by pattern, such as "left padded, near"; and the error message if positions of each row, [B, L],
-        are refused, else None.
+    Each is tested with `near` positions 0, 1, 2, ... and with `far` positions spread out up to `reach`, by a fresh
+    instance for every call. The text is the error message if positions of each row, [B, L], are refused.
     """
     count = min(TOKENS, reach + 1)
     near, far = torch.arange(count), spread(reach, count)
     tokens = adapter.draw(1, count)
     agreements = {}
-    for name, positions in (("near", near), ("far", far)):
+    # One rounding is tolerated, in float32 at least, in which an encoding may compute whatever it gets.
+    coarser = max(1.0, torch.finfo(torch.float32).eps / adapter.setting.eps)
+
+    def compare(name: str, positions: Tensor, patterns: Iterable[tuple[str, Tensor, int]]) -> None:
         full_pass = adapter.fresh().outcome(tokens, positions)
-        tolerance = _tolerance(adapter, tokens, full_pass, reference)
-        for pattern, outcome, first in _call_patterns(adapter, tokens, positions):
+        tolerance = (coarser * adapter.tolerance(tokens, full_pass, reference)).expand_as(full_pass)
+        for pattern, outcome, first in patterns:
             difference = adapter.select(outcome, first, count) - adapter.select(full_pass, 0, count)
             agreements[f"{pattern}, {name}"] = _agreement(difference, adapter.select(tolerance, 0, count), positions)
+
+    for name, positions in (("near", near), ("far", far)):
+        compare(name, positions, _call_patterns(adapter, tokens, positions))
     try:
         batch = adapter.fresh().outcome(_concatenate(tokens, tokens, 0), torch.stack([far, near]))
     except AuditError as error:
         return agreements, str(error)
-    for row, (name, positions) in enumerate((("far", far), ("near", near))):
-        full_pass = adapter.fresh().outcome(tokens, positions)
-        tolerance = _tolerance(adapter, tokens, full_pass, reference)
-        difference = adapter.select(batch[row : row + 1], 0, count) - adapter.select(full_pass, 0, count)
-        pattern = f"a row with positions of its own, {name}"
-        agreements[pattern] = _agreement(difference, adapter.select(tolerance, 0, count), positions)
+    for name, positions, row in (("far", far, batch[:1]), ("near", near, batch[1:])):
+        compare(name, positions, [("a row with positions of its own", row, 0)])
     return agreements, None
-
-
-def _tolerance(adapter: Adapter, tokens: Tokens, full_pass: Tensor, reference: Adapter) -> Tensor:
-    """Tolerance of each entry: one rounding, in float32 at least, in which an encoding may compute whatever it gets."""
-    coarser = max(1.0, torch.finfo(torch.float32).eps / adapter.setting.eps)
-    return (coarser * adapter.tolerance(tokens, full_pass, reference)).expand_as(full_pass)
 
 
 def _call_patterns(adapter: Adapter, tokens: Tokens, positions: Tensor) -> Iterator[tuple[str, Tensor, int]]:

@@ -1,10 +1,7 @@
 """Loading of subjects: an encoding of this project by name, or an object that a user's file defines.
 
-The object is one of
-    a record, `lengthgen.theory.encodings.encoding.Encoding`, that has a module;
-    a function or a module that follows one of `conventions.CONVENTIONS`;
-    a PositionEncoding;
-    a factory of one of these: a class, or a function whose parameters all have defaults or are sizes (SIZES, SYNONYMS).
+The object is a record (`Encoding`) that has a module; a function or a module that follows one of `CONVENTIONS`; a
+PositionEncoding; or a factory of one of these: a class, or a function whose parameters all have defaults or are sizes.
 Independence of two instances can be tested for a factory only. The object may have an attribute `claims`, and an
 attribute `follows`: fields of `rope_parameters` whose published constants it should have.
 """
@@ -13,15 +10,22 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import sympy as sp
 import torch
 from torch import Tensor, nn
 
 from lengthgen.circuits.encoding_spec import parse_encoding
-from lengthgen.empirical.audit.conventions import Convention, bound, by_positions, in_sequences, recognise
+from lengthgen.empirical.audit.conventions import (
+    Convention,
+    bound,
+    by_positions,
+    in_sequences,
+    readable_parameters,
+    recognise,
+)
 from lengthgen.empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
 from lengthgen.empirical.encodings.base import Content, PositionEncoding, overrides
 from lengthgen.empirical.encodings.biases import path_distances
@@ -49,18 +53,11 @@ Used if there is a base parameter and the caller gives no other parameters for t
 """
 BASES = ("base", "theta", "rope_theta")
 """Names of a base parameter."""
-NOT_CLAIMED = {
-    Kind.ROTATE: frozenset(),
-    Kind.BIAS: frozenset(),
-    Kind.SCORES: frozenset(),
-    Kind.EMBED: frozenset({"relative"}),
-    Kind.CONTENT: frozenset({"relative", "distinct"}),
-}
+NOT_CLAIMED = {Kind.EMBED: {"relative"}, Kind.CONTENT: {"relative", "distinct"}}
 """Claims dropped for a kind because that hook cannot satisfy them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hook:
+class Hook(NamedTuple):
     """Way in which an instance acts: the kind, and the function that turns it into a callable of the kind's signature.
 
     `part` names it among several; `text` is that of the convention, if the object follows one.
@@ -76,39 +73,26 @@ class Hook:
 
 
 def load(spec: str, **options: Any) -> list[Subject]:
-    """Return the subjects of NAME or path/to/file.py:OBJECT. The file is executed: it is the user's own code.
-
-    Args:
-        spec: a name of `lengthgen.empirical.encodings.modules`, or a file and an object that it defines.
-        **options: options of `subjects`.
+    """Subjects of NAME or path/to/file.py:OBJECT, with the options of `subjects`. The file is run: it is the user's.
 
     Raises:
         AuditError: the file or object does not exist, or the object has an unknown form.
         EncodingError: the name does not exist.
     """
-    if not is_file(spec):
-        return _registered_subjects(spec, **options)
-    loaded = load_object(spec, what="encoding", error=AuditError)
-    path, _, name = spec.rpartition(":")
-    return subjects(loaded, name=name, source=f"runpy.run_path({path!r})[{name!r}]", **options)
-
-
-def _registered_subjects(text: str, *, claims: Iterable[str] | None = None, **options: Any) -> list[Subject]:
-    """Subjects of a registered encoding, with the laws of its record as claims."""
-    spec = parse_encoding(text)
-    record, make = spec.record, MODULES[spec.record.drawn_from or spec.name]
+    if is_file(spec):
+        loaded = load_object(spec, what="encoding", error=AuditError)
+        path, _, name = spec.rpartition(":")
+        return subjects(loaded, name=name, source=f"runpy.run_path({path!r})[{name!r}]", **options)
+    registered = parse_encoding(spec)
+    record, make = registered.record, MODULES[registered.record.drawn_from or registered.name]
     if record.learns_labels or getattr(make, "needs_labels", False):
-        raise AuditError(f"'{spec}' acts through integer labels of a relation: there is no rounding to audit")
-
-    def build(*, heads: int, head_dim: int, **parameters: Any) -> PositionEncoding:
-        return named(str(spec), heads=heads, head_dim=head_dim, **parameters)
-
-    parameter_names = list(dict.fromkeys(["heads", "head_dim", "length", *inspect.signature(make).parameters]))
-    parameter_names = [name for name in parameter_names if name in SIZES or name in record.options]
-    claimed = _claims_of_record(record) if claims is None else claims
-    return _subjects_of_factory(
-        build, parameter_names, name=str(spec), claims=claimed, sizes=("heads", "head_dim"), **options
-    )
+        raise AuditError(f"'{registered}' acts through integer labels of a relation: there is no rounding to audit")
+    taken = dict.fromkeys(["heads", "head_dim", "length", *inspect.signature(make).parameters])
+    parameter_names = [name for name in taken if name in SIZES or name in record.options]
+    if options.get("claims") is None:
+        options["claims"] = _claims_of_record(record)
+    build = partial(named, str(registered))
+    return _subjects_of_factory(build, parameter_names, name=str(registered), sizes=("heads", "head_dim"), **options)
 
 
 def _claims_of_record(record: Encoding) -> frozenset[str]:
@@ -125,23 +109,17 @@ def _claims_of_record(record: Encoding) -> frozenset[str]:
 
 
 def subjects(
-    thing: Any,
-    *,
-    name: str,
-    source: str = "",
-    claims: Iterable[str] | None = None,
-    **options: Any,
+    thing: Any, *, name: str, source: str = "", claims: Iterable[str] | None = None, **options: Any
 ) -> list[Subject]:
-    """Return one subject for each hook through which an object acts.
+    """Subjects of an object, one for each hook through which it acts.
 
     Args:
         thing: object of one of the forms listed above.
         name: name in messages and reports.
         source: Python expression of the object, for reproductions.
         claims: replaces the object's own claims or the usual ones.
-        options: heads: number H of heads of the queries passed in, and of the encoding if it has a parameter `heads`;
-            head_dim: head width C, likewise; parameters: keyword arguments of the audited instance, if `thing` is a
-            factory; other: changed keyword arguments of the second instance.
+        options: heads and head_dim of the queries, and of an encoding that has such parameters; parameters of the
+            audited instance, if `thing` is a factory; other: those that the second instance has changed.
 
     Raises:
         AuditError: the object has an unknown form, lacks a named parameter, or fails.
@@ -179,9 +157,9 @@ def _subjects_of_factory(
             raise AuditError(f"'{name}' has no parameter '{key}'; it has {', '.join(names) or 'none'}")
     values = (heads, head_dim, heads * head_dim, 1, LENGTH, LENGTH)
     by_name = dict(zip(SIZES, values, strict=True))
-    model_sizes = {key: size for key, size in by_name.items() if key in names and key in sizes}
-    model_sizes |= {key: by_name[SYNONYMS[key]] for key in names if key in SYNONYMS and key not in optional}
-    arguments = {**model_sizes, **(parameters or {})}
+    arguments: dict[str, Any] = {key: size for key, size in by_name.items() if key in names and key in sizes}
+    arguments |= {key: by_name[SYNONYMS[key]] for key in names if key in SYNONYMS and key not in optional}
+    arguments |= parameters or {}
     base_name = next((candidate for candidate in BASES if candidate in names), None)
     second_base = base_name and {base_name: next(value for value in SECOND_BASES if value != arguments.get(base_name))}
 
@@ -203,11 +181,6 @@ def _subjects_of_factory(
         raise AuditError(f"unknown claim '{unknown[0]}': choose among {', '.join(CLAIMS)}")
     kinds = USUAL_CLAIMS if claimed is None else dict.fromkeys(Kind, frozenset(claimed))
     hooks = _hooks(instance, name, heads, head_dim, is_streaming="streaming" in kinds[Kind.BIAS])
-
-    def second_arguments(kind: Kind) -> Mapping[str, Any] | None:
-        # Beside a rotation the bias has no base.
-        return other or (second_base if kind is not Kind.BIAS or len(hooks) == 1 else None) or None
-
     return [
         Subject(
             name=name if len(hooks) == 1 else f"{name}, {hook.part}",
@@ -215,8 +188,9 @@ def _subjects_of_factory(
             build=make,
             bind=hook.bind,
             parameters=arguments,
-            other=second_arguments(hook.kind),
-            claims=kinds[hook.kind] - NOT_CLAIMED[hook.kind],
+            # Beside a rotation the bias has no base.
+            other=other or (second_base if hook.kind is not Kind.BIAS or len(hooks) == 1 else None) or None,
+            claims=kinds[hook.kind] - NOT_CLAIMED.get(hook.kind, set()),
             heads=hook.heads,
             head_dim=hook.head_dim,
             by_softmax=not (isinstance(instance, PositionEncoding) and overrides(instance, "normalise")),
@@ -264,11 +238,9 @@ def _claims_attribute(instance: Any, name: str) -> list[str] | None:
     """Claims of the object's attribute `claims`; None if it has none."""
     with user_code(f"the attribute 'claims' of '{name}' fails", error=AuditError):
         claims = getattr(instance, "claims", None)
-        if claims is None:
-            return None
-        if not all(isinstance(claim, str) for claim in claims):
+        if claims is not None and not all(isinstance(claim, str) for claim in claims):
             raise AuditError(f"the attribute 'claims' of '{name}' must hold names: {', '.join(CLAIMS)}")
-        return [*claims]
+        return None if claims is None else [*claims]
 
 
 def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | None, frozenset[str]]:
@@ -277,7 +249,7 @@ def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | Non
         return lambda: deepcopy(thing), None, frozenset()
     if not callable(thing):
         raise AuditError(f"'{name}' is {type(thing).__name__}: give a function, a module, or a factory of one")
-    parameters = _parameters(thing, name)
+    parameters = readable_parameters(thing, name)
     required = [
         parameter.name
         for parameter in parameters
@@ -293,53 +265,33 @@ def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | Non
     return lambda: thing, None, frozenset()
 
 
-def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
-    """Parameters of a function; AuditError if it has no readable signature."""
-    with user_code(f"'{name}' has no readable signature: wrap it in a function", error=AuditError):
-        return list(inspect.signature(function).parameters.values())
-
-
 def _hooks(instance: Any, name: str, heads: int, head_dim: int, *, is_streaming: bool) -> list[Hook]:
     """Hooks of an instance; `is_streaming`: a bias of lengths is asked for the last queries alone, too."""
     if issubclass(type(instance), PositionEncoding):
-
-        def of_kind(kind: Kind, bind: Callable[[Any], Callable[..., Any]]) -> Hook:
-            return Hook(kind=kind, bind=bind, heads=heads, head_dim=head_dim, part=kind.value)
-
         overridden = {kind: bind for kind, bind in BINDINGS.items() if overrides(instance, kind.value)}
-        hooks = [
-            of_kind(kind, bind)
-            for kind, bind in overridden.items()
-            if kind is not Kind.ROTATE or Kind.SCORES not in overridden
-        ]
+        if Kind.SCORES in overridden:
+            overridden.pop(Kind.ROTATE, None)
         with user_code(f"'{name}' fails for positions [4]", error=AuditError):
             if _reads_content(instance, heads, head_dim):
-                return [of_kind(Kind.CONTENT, _logits)]
-        if not hooks:
+                overridden = {Kind.CONTENT: _logits}
+        if not overridden:
             raise AuditError(f"'{name}' does nothing with positions: there is nothing to audit")
-        return hooks
-    fit = recognise(instance, name, heads, head_dim)
-    convention, count = fit.convention, fit.convention.coordinates
+        return [Hook(kind, bind, heads, head_dim, part=kind.value) for kind, bind in overridden.items()]
+    convention, fit_heads, fit_width = recognise(instance, name, heads, head_dim)
+    count = convention.coordinates
 
     def along(axis: int) -> Hook:
         text = convention.along(axis)
 
         def bind(made: Any) -> Callable[..., Any]:
-            function = bound(text, made, fit.heads, fit.head_dim)
+            function = bound(text, made, fit_heads, fit_width)
             if convention.by_lengths:
                 # One that takes q and k of one length has no call for the last queries alone.
                 return by_positions(function, is_streaming=is_streaming and 3 not in convention.required)
             return in_sequences(function) if convention.in_sequence else function
 
-        return Hook(
-            kind=convention.kind,
-            bind=bind,
-            heads=fit.heads,
-            head_dim=fit.head_dim,
-            part=f"coordinate {axis}" if axis < count else "all coordinates",
-            convention=convention,
-            text=text,
-        )
+        part = f"coordinate {axis}" if axis < count else "all coordinates"
+        return Hook(convention.kind, bind, fit_heads, fit_width, part, convention, text)
 
     # Text has equal coordinates where positions have three (time, height, width).
     return [along(axis) for axis in ([count] if count != 2 else []) + list(range(count))]
@@ -373,18 +325,19 @@ def _logits(encoding: PositionEncoding) -> Callable[..., Tensor]:
     return logits
 
 
+def _scores(made: PositionEncoding) -> Callable[..., Any]:
+    return lambda q, k, queries, keys: made.scores(
+        made.rotate(q, q, queries)[0], made.rotate(k, k, keys)[1], queries, keys
+    )
+
+
+def _bias(made: PositionEncoding) -> Callable[..., Any]:
+    return lambda queries, keys, dtype: made.bias(queries, keys, _path(made, queries, keys), dtype=dtype)
+
+
 BINDINGS: dict[Kind, Callable[[Any], Callable[..., Any]]] = {
-    Kind.EMBED: lambda made: made.embed,
-    Kind.ROTATE: lambda made: made.rotate,
-    Kind.SCORES: lambda made: (
-        lambda q, k, queries, keys: made.scores(
-            made.rotate(q, q, queries)[0], made.rotate(k, k, keys)[1], queries, keys
-        )
-    ),
-    Kind.BIAS: lambda made: (
-        lambda queries, keys, dtype: made.bias(queries, keys, _path(made, queries, keys), dtype=dtype)
-    ),
-}
+    Kind.EMBED: lambda made: made.embed, Kind.ROTATE: lambda made: made.rotate, Kind.SCORES: _scores, Kind.BIAS: _bias
+}  # fmt: skip
 
 
 def _path(made: PositionEncoding, queries: Tensor, keys: Tensor) -> Content | None:

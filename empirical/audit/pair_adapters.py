@@ -1,24 +1,26 @@
 """Adapters for encodings that act on pairs: a bias added to the logits, or a score that replaces q.k.
 
-A bias is compared up to a constant of its row, because softmax ignores it: b(j, i) - b(j, j). If an encoding has
-another normaliser, the bias is compared as it is.
-
-Budgets. A logit of size 1 is itself rounded to within eps / 2. A bias that is rounded once is within eps |b| (one unit
-in the last place). So two biases that should be equal may differ by 2 eps (1 + |b|).
+Under softmax a bias is compared up to a constant of its row: b(j, i) - b(j, j). A logit of size 1 is itself rounded to
+within eps / 2, and a bias that is rounded once is within eps |b|: two equal biases may differ by 2 eps (1 + |b|).
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from lengthgen.empirical.audit.adapter import U64, Adapter, RefusedPosition
+from lengthgen.empirical.audit.adapter import OFFSETS, U64, Adapter, RefusedPosition, halves_and_evens
 from lengthgen.empirical.audit.subject import AuditError
 
 BLOCK = 32
 """Most pairs (j, i), (j+1, i+1), ... passed to one call, which also computes all pairs among them."""
+
+
+def stacked(rows: Sequence[Tensor]) -> Tensor:
+    """Square [B, H, L, L] of the rows [B, H, 1, t + 1] of its lower half."""
+    return torch.cat([torch.nn.functional.pad(row, (0, len(rows) - row.shape[-1])) for row in rows], -2)
 
 
 class PairAdapter(Adapter):
@@ -30,15 +32,10 @@ class PairAdapter(Adapter):
 
     def pairs(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Codes of any pairs (queries[p], keys[p]): float64 [P, F]; one call for each run of equal offsets."""
+        continues = ((queries.diff() == 1) & (keys.diff() == 1)).tolist()
         parts, start = [], 0
         for end in range(1, len(queries) + 1):
-            run_continues = (
-                end < len(queries)
-                and end - start < BLOCK
-                and queries[end] == queries[end - 1] + 1
-                and keys[end] == keys[end - 1] + 1
-            )
-            if not run_continues:
+            if end == len(queries) or end - start == BLOCK or not continues[end - 1]:
                 parts.append(self._run(queries[start:end], keys[start:end]))
                 start = end
         return torch.cat(parts)
@@ -49,7 +46,11 @@ class PairAdapter(Adapter):
         except RefusedPosition:  # perhaps caused by another pair of the block: retry pair by pair
             if len(queries) == 1:
                 raise
-            return torch.cat([self.block(queries[p : p + 1], keys[p : p + 1]) for p in range(len(queries))])
+            return torch.cat([self.block(*pair) for pair in zip(queries.split(1), keys.split(1), strict=True)])
+
+    def origin(self, offset: Tensor) -> Tensor:
+        """Code of the first pair with an offset: float64 [1, F]."""
+        return self.pairs(offset.clamp(min=0)[None], (-offset).clamp(min=0)[None])
 
     def law_errors(self, queries: Tensor, offsets: Tensor) -> Tensor:
         errors = []
@@ -58,8 +59,7 @@ class PairAdapter(Adapter):
             exists = keys >= 0
             error = torch.zeros(len(queries), dtype=torch.float64)
             if exists.any():
-                origin = self.pairs(offset.clamp(min=0)[None], (-offset).clamp(min=0)[None])
-                logits = self.pairs(queries[exists], keys[exists])
+                origin, logits = self.origin(offset), self.pairs(queries[exists], keys[exists])
                 differing = torch.where(logits == origin, 0, (logits - origin).abs())
                 error[exists] = differing.amax(1).nan_to_num(nan=torch.inf)
             errors.append(error)
@@ -75,18 +75,13 @@ class PairAdapter(Adapter):
     def rate(self) -> float:
         return float(self.pairs(torch.tensor([0, 1]), torch.tensor([0, 0])).diff(dim=0).abs().max())
 
-    def _rows(self, compute_row: Callable[[int], Tensor], length: int) -> Tensor:
-        """Assemble [B, H, L, L] from the rows [B, H, 1, t + 1]."""
-        padded_rows = [compute_row(t) for t in range(length)]
-        return torch.cat([torch.nn.functional.pad(part, (0, length - part.shape[-1])) for part in padded_rows], -2)
-
 
 class BiasAdapter(PairAdapter):
     """Adapter for (query_positions, key_positions, dtype) -> bias [H, J, I] or [B, H, J, I]."""
 
     def bias(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
         """Bias, rounded to the dtype of the logits that it is added to: float64 [1 or B, H, J, I]."""
-        answer = self.call(self.positions(query_positions), self.positions(key_positions), self.setting.dtype)
+        answer = self.call(query_positions, key_positions, self.setting.dtype)
         pairs = (query_positions.shape[-1], key_positions.shape[-1])
         rows = query_positions.shape[:-1].numel()
         shape = tuple(answer.shape) if isinstance(answer, Tensor) else ()
@@ -102,9 +97,8 @@ class BiasAdapter(PairAdapter):
     def block(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Bias of each pair, under softmax minus that of the query with itself: float64 [P, H]."""
         values = self.bias(queries, torch.cat([keys, queries]))[0]
-        count = torch.arange(len(queries))
-        own = values[:, count, len(count) + count] if self.subject.by_softmax else 0.0
-        return (values[:, count, count] - own).T + 0.0
+        own = values.diagonal(len(queries), 1, 2) if self.subject.by_softmax else 0.0
+        return (values.diagonal(0, 1, 2) - own).T + 0.0
 
     def code(self, positions: Tensor) -> Tensor:
         """Bias at each distance from key 0."""
@@ -125,16 +119,14 @@ class BiasAdapter(PairAdapter):
 
     def law_budget(self, queries: Tensor, offsets: Tensor, reference: Adapter) -> Tensor:
         assert isinstance(reference, BiasAdapter)
-        size = torch.stack(
-            [reference.pairs(offset.clamp(min=0)[None], (-offset).clamp(min=0)[None]).abs().max() for offset in offsets]
-        )
+        size = torch.stack([reference.origin(offset).abs().max() for offset in offsets])
         return (2 * self.setting.eps * (1 + size))[:, None].expand(-1, len(queries))
 
     def outcome(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
         return self.bias(positions, positions)
 
     def stepwise(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
-        return self._rows(lambda t: self.bias(positions[t : t + 1], positions[: t + 1]), len(positions))
+        return stacked([self.bias(positions[t : t + 1], positions[: t + 1]) for t in range(len(positions))])
 
     def tolerance(self, tokens: tuple[Tensor, Tensor], outcome: Tensor, reference: Adapter) -> Tensor:
         return 2 * self.setting.eps * (1 + outcome.abs())
@@ -149,7 +141,7 @@ class ScoresAdapter(PairAdapter):
 
     def scores(self, q_BHJC: Tensor, k_BHIC: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
         """Scores as float64 [B, H, J, I]."""
-        answer = self.call(q_BHJC, k_BHIC, self.positions(query_positions), self.positions(key_positions))
+        answer = self.call(q_BHJC, k_BHIC, query_positions, key_positions)
         shape = (*q_BHJC.shape[:3], k_BHIC.shape[2])
         if not isinstance(answer, Tensor) or answer.shape != shape:
             raise AuditError(f"{self.subject.name} must return scores of shape {list(shape)}")
@@ -163,17 +155,14 @@ class ScoresAdapter(PairAdapter):
     def block(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Scores of all pairs of unit vectors: float64 [P, H C C]."""
         unit = self._vectors(torch.eye(self.subject.head_dim), 1)
-        parts = []
-        for query, key in zip(queries, keys, strict=True):
-            repeated = [position.expand(self.subject.head_dim) for position in (query, key)]
-            parts.append(self.scores(unit, unit, *repeated).flatten())
-        return torch.stack(parts)
+        pairs = zip(
+            *(positions[:, None].expand(-1, self.subject.head_dim) for positions in (queries, keys)), strict=True
+        )
+        return torch.stack([self.scores(unit, unit, *pair).flatten() for pair in pairs])
 
     def code(self, positions: Tensor) -> Tensor:
         """Scores of two vectors with themselves and each other, at each distance from key 0: float64 [P, 4 H]."""
-        width = self.subject.head_dim
-        vectors = torch.stack([(torch.arange(width) < (width + 1) // 2), torch.arange(width) % 2 == 0]).double()
-        parts = []
+        vectors, parts = halves_and_evens(self.subject.head_dim), []
         for chunk in positions.split(1024):
             q, k = self._vectors(vectors, len(chunk)), self._vectors(vectors, 1)
             scores = self.scores(q, k, chunk.repeat_interleave(2), torch.zeros(2, dtype=torch.int64))
@@ -202,7 +191,7 @@ class ScoresAdapter(PairAdapter):
     @cached_property
     def magnitude(self) -> float:
         """S: the largest score of unit vectors at small offsets from key 0."""
-        offsets = torch.tensor([0, 1, 2, 7, 64])
+        offsets = torch.tensor(OFFSETS[:-1])
         return max(1.0, float(self.pairs(offsets, torch.zeros_like(offsets)).abs().max()))
 
     def outcome(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
@@ -210,12 +199,12 @@ class ScoresAdapter(PairAdapter):
 
     def stepwise(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
         q, k = tokens
-
-        def row(t: int) -> Tensor:
-            prefix = slice(0, t + 1)
-            return self.scores(q[..., t : t + 1, :], k[..., prefix, :], positions[t : t + 1], positions[prefix])
-
-        return self._rows(row, len(positions))
+        return stacked(
+            [
+                self.scores(q[..., t : t + 1, :], k[..., : t + 1, :], positions[t : t + 1], positions[: t + 1])
+                for t in range(len(positions))
+            ]
+        )
 
     def tolerance(self, tokens: tuple[Tensor, Tensor], outcome: Tensor, reference: Adapter) -> Tensor:
         q_norm, k_norm = (vectors.double().norm(dim=-1).cpu() for vectors in tokens)

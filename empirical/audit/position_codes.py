@@ -1,11 +1,8 @@
-"""Codes of positions: how many are distinct, how far each is from its float64 value, and which ones coincide.
+"""Codes of positions: how many are distinct, how far each is from its float64 value, and which ones coincide."""
 
-Numbers behind them (frequencies, slopes) may have been rounded to a low-precision dtype, which they show as well.
-"""
-
-from collections.abc import Callable
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -22,8 +19,7 @@ t = 11 and a = 1e-6, four numbers are all that close with probability 3e-10.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Repetition:
+class Repetition(NamedTuple):
     """First position whose code equals that of an earlier position."""
 
     position: int
@@ -37,8 +33,8 @@ class Codes:
     Attributes:
         windows: for each run of neighbours: first position `from`, length `of`, number of `distinct` codes, and the
             number `expected`, see `expected_distinct`.
-        repetition: first repeated code among the first positions; None if there is none.
-        clamped_from: first position that has the same code as all positions after it; None if there is none.
+        repetition: first repeated code among the first positions.
+        clamped_from: first position that has the same code as all positions after it.
         rounded_to: dtype to which positions seem to be rounded, because their codes coincide accordingly.
         not_finite_from: first position whose code is infinite or NaN although its value fits into the dtype.
         first_beyond: first tested position whose distance from its float64 code exceeds the budget.
@@ -58,10 +54,9 @@ class Codes:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields for a JSON file."""
-        repeated = self.repetition
         return {
             "windows": self.windows,
-            "first_repeated": repeated and {"position": repeated.position, "same_as": repeated.same_as},
+            "first_repeated": self.repetition and self.repetition._asdict(),
             "clamped_from": self.clamped_from,
             "positions_rounded_to": self.rounded_to,
             "not_finite_from": self.not_finite_from,
@@ -70,16 +65,14 @@ class Codes:
 
 
 def measure(adapter: Adapter, reference: Adapter, reach: int) -> Codes:
-    """Measure the codes of positions (for a pair hook: of offsets) up to `reach`.
-
-    Args:
-        adapter: the subject in the setting to measure.
-        reference: the same subject in float64.
-        reach: last position (offset).
-    """
+    """Measure the codes of positions (for a pair hook: of offsets) up to `reach`; `reference` is in float64."""
     fresh = adapter.fresh()  # as the reference's is, so that both have made the same calls
     runs = windows(reach)
     codes = [fresh.code(positions) for positions in runs]
+
+    def of_one(position: int) -> Tensor:
+        return fresh.code(torch.tensor([position]))
+
     window_counts: list[dict[str, int]] = []
     first_beyond = first_not_finite = None
     for positions, code, exact in zip(runs, codes, reference.codes_of_windows(reach), strict=True):
@@ -95,13 +88,17 @@ def measure(adapter: Adapter, reference: Adapter, reach: int) -> Codes:
         not_finite = (~code.isfinite() & (fits | ~exact.isfinite())).any(1)
         if first_not_finite is None and not_finite.any():
             first_not_finite = int(positions[not_finite][0])
+    clamped_from = None
+    if reach >= 2 and bitwise_equal(of_one(reach - 1), last := of_one(reach)):
+        clamped_from = bisect_left(range(reach - 1), True, key=lambda position: bitwise_equal(of_one(position), last))
+    if first_not_finite:
+        first_not_finite = bisect_left(range(first_not_finite), True, key=lambda p: not of_one(p).isfinite().all())
     return Codes(
         windows=window_counts,
         repetition=repetition(codes[0]),
-        clamped_from=_clamped_from(fresh, reach),
+        clamped_from=clamped_from,
         rounded_to=_rounded_to(codes[0]),
-        not_finite_from=first_not_finite
-        and _bisect(first_not_finite, lambda position: not _code_of_one(fresh, position).isfinite().all()),
+        not_finite_from=first_not_finite,
         first_beyond=first_beyond,
     )
 
@@ -160,49 +157,21 @@ def _rounded_to(code: Tensor) -> str | None:
     return None
 
 
-def _clamped_from(adapter: Adapter, reach: int) -> int | None:
-    """First position from which on all codes up to `reach` are equal; None if the last two codes differ."""
-    if reach < 2:
-        return None
-    last = _code_of_one(adapter, reach)
-    if not bitwise_equal(_code_of_one(adapter, reach - 1), last):
-        return None
-    return _bisect(reach - 1, lambda position: bitwise_equal(_code_of_one(adapter, position), last))
-
-
-def _code_of_one(adapter: Adapter, position: int) -> Tensor:
-    """Code of one position, computed in a call of its own: float64 [1, F]."""
-    return adapter.code(torch.tensor([position]))
-
-
-def _bisect(upper: int, holds: Callable[[int], bool]) -> int:
-    """First position from which on the condition holds, given that it holds at `upper` and never stops holding."""
-    low, high = -1, upper
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
 def rounded_to(values: Tensor, accuracy: float) -> str | None:
     """Return the name of the dtype that represents all values up to a relative error `accuracy`; None if there is none.
 
     Most values must need all bits of the dtype: values that need three bits less (small integers, halves) may be
     exact by design and prove nothing.
     """
-    values = values[values.isfinite() & (values.abs() > 1e-6)].abs().double()
-    mantissa = torch.frexp(values).mantissa
-    values = values[(mantissa - 0.5).abs() > accuracy]
-    if len(values) < ENOUGH:
-        return None
-    for name, dtype in ROUNDINGS.items():
+    mantissas = torch.frexp(values[values.isfinite() & (values.abs() > 1e-6)].abs().double()).mantissa
+    mantissas = mantissas[(mantissas - 0.5).abs() > accuracy]
+
+    def within(bits: int) -> Tensor:
+        """True for each value that is, up to `accuracy`, a number of so many mantissa bits."""
+        return (mantissas * 2**bits - (mantissas * 2**bits).round()).abs() <= accuracy * mantissas * 2**bits
+
+    for name, dtype in ROUNDINGS.items() if len(mantissas) >= ENOUGH else ():
         bits = 1 - int(torch.tensor(torch.finfo(dtype).eps).log2())
-        if _within(values, bits, accuracy).all() and not _within(values, bits - 3, accuracy).float().mean() > 0.5:
+        if within(bits).all() and not within(bits - 3).float().mean() > 0.5:
             return name
     return None
-
-
-def _within(values: Tensor, bits: int, accuracy: float) -> Tensor:
-    """True for each value that is, up to `accuracy`, a number of `bits` mantissa bits."""
-    scaled = torch.frexp(values).mantissa * 2**bits
-    return (scaled - scaled.round()).abs() <= accuracy * scaled

@@ -1,11 +1,8 @@
-"""Constants of position encodings as their papers and authors' code give them, in plain double precision.
+"""Constants of encodings by the formulas of papers and authors' code; fields are named as in `rope_parameters`."""
 
-Written from the formulas, so that an implementation is compared with something that shares no code with it. Names of
-fields are those of `rope_parameters` in configurations of transformers.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 from math import ceil, cos, floor, isclose, log, log2, pi, sin, sqrt
 from typing import Any
 
@@ -48,8 +45,7 @@ class Rotary:
         frequencies: angle of each plane in one position step, the fastest first.
         attention_factor: factor of cosines and sines; a logit of rotated coordinates is multiplied by its square.
         logit_factor: further factor of the softmax scale (DeepSeek).
-        variants: wrong or other versions, to find the likely cause: frequencies and attention factor by the id of the
-            rule that names the mistake, or by words that say what they are.
+        variants: frequencies and attention factor of mistakes, by the id of their rule or by words.
     """
 
     frequencies: tuple[float, ...]
@@ -75,10 +71,10 @@ def require_fields(fields: Mapping[str, Any]) -> None:
 
 
 def rotary(fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int, length: int) -> Rotary:
-    """Rotary encoding that the fields name.
+    """Rotary encoding that the fields name: rope_type, rope_theta and the fields of the type.
 
     Args:
-        fields: rope_type, rope_theta and the fields of the type.
+        fields: as in `rope_parameters`.
         width: number of rotated coordinates.
         head_dim: width of a head.
         trained: `max_position_embeddings`, where the fields do not give the original one.
@@ -93,55 +89,34 @@ def rotary(fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int
     kind = str(fields.get("rope_type") or fields.get("type") or "default")
     if kind not in ROPE_TYPES:
         raise AuditError(f"rope_type '{kind}' is not known: choose among {', '.join(ROPE_TYPES)}")
+    base = float(fields.get("rope_theta") or fields.get("base") or USUAL_BASE)
     try:
-        return _with_variants(kind, fields, width=width, head_dim=head_dim, trained=trained, length=length)
+        made = MAKERS[kind](fields, base, width, trained, length)
+        plain, of_head = plain_frequencies(base, width), plain_frequencies(base, head_dim)
+        of_usual_base = MAKERS[kind](fields, USUAL_BASE, width, trained, length)
     except KeyError as error:
         raise AuditError(f"rope_type '{kind}' needs the field {error}") from None
     except AuditError:
         raise
     except (ArithmeticError, TypeError, ValueError) as error:  # numbers that do not go together
         raise AuditError(f"rope_type '{kind}' has no frequencies with these fields: {error}") from None
-
-
-def _with_variants(
-    kind: str, fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int, length: int
-) -> Rotary:
-    """Rotary encoding of a type, with the variants that are mistakes of any type."""
-    base = base_of(fields)
-    plain = plain_frequencies(base, width)
-    made = MAKERS[kind](fields, base, width, trained, length)
     variants = dict(made.variants)
-    if kind != "default" and not _same(plain, made.frequencies):
+    if not all(isclose(*pair, rel_tol=1e-6) for pair in zip(plain, made.frequencies, strict=True)):
         variants.setdefault("scaling-ignored", (plain, 1.0))
     if made.attention_factor != 1:
         variants["mscale-ignored"] = (made.frequencies, 1.0)
     if width != head_dim:
-        of_head = plain_frequencies(base, head_dim)
         variants["partial-rotary-ignored"] = (of_head, made.attention_factor)
         variants["of the full width, for a part of the coordinates"] = (of_head[: width // 2], made.attention_factor)
     if kind != "default" and base != USUAL_BASE:
-        usual = MAKERS[kind](fields, USUAL_BASE, width, trained, length)
-        variants[f"of base {USUAL_BASE:g}, not {base:g}"] = (usual.frequencies, usual.attention_factor)
-    return Rotary(
-        frequencies=made.frequencies,
-        attention_factor=made.attention_factor,
-        logit_factor=made.logit_factor,
-        variants=variants,
-    )
-
-
-def base_of(fields: Mapping[str, Any]) -> float:
-    """Base of the frequencies that the fields name."""
-    return float(fields.get("rope_theta") or fields.get("base") or USUAL_BASE)
+        usual = (of_usual_base.frequencies, of_usual_base.attention_factor)
+        variants[f"of base {USUAL_BASE:g}, not {base:g}"] = usual
+    return replace(made, variants=variants)
 
 
 def plain_frequencies(base: float, width: int) -> tuple[float, ...]:
     """RoPE: base^(-2l / width) for l = 0 .. width/2 - 1 (RoFormer, arXiv 2104.09864, section 3.2)."""
     return tuple(base ** (-2 * plane / width) for plane in range(width // 2))
-
-
-def _same(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
-    return len(first) == len(second) and all(isclose(a, b, rel_tol=1e-6) for a, b in zip(first, second, strict=True))
 
 
 def _default(fields: Mapping[str, Any], base: float, width: int, trained: int, length: int) -> Rotary:
@@ -187,19 +162,15 @@ def _yarn(fields: Mapping[str, Any], base: float, width: int, trained: int, leng
     plain = plain_frequencies(base, width)
     share = [min(1.0, max(0.0, (plane - low) / (high - low))) for plane in range(width // 2)]
     frequencies = _interpolated(plain, share, factor)
-    all_dim = fields.get("mscale_all_dim")
-    attention = fields.get("attention_factor")
-    if attention is None:
-        mscale = fields.get("mscale")
-        attention = yarn_mscale(factor)
-        if mscale and all_dim:
-            attention = yarn_mscale(factor, float(mscale)) / yarn_mscale(factor, float(all_dim))
-    variants = {"mscale-ignored": (frequencies, 1.0)}
-    variants["yarn-ramp-inverted"] = (_interpolated(plain, [1 - s for s in share], factor), float(attention))
+    mscale, all_dim, attention = (fields.get(name) for name in ("mscale", "mscale_all_dim", "attention_factor"))
+    if attention is None and mscale and all_dim:
+        attention = yarn_mscale(factor, float(mscale)) / yarn_mscale(factor, float(all_dim))
+    attention = float(yarn_mscale(factor) if attention is None else attention)
+    inverted = _interpolated(plain, [1 - s for s in share], factor)
+    variants = {"mscale-ignored": (frequencies, 1.0), "yarn-ramp-inverted": (inverted, attention)}
     if factor <= 1:
-        unguarded = 0.1 * log(factor) + 1.0
-        variants = {"yarn-factor-one": (frequencies, unguarded)}
-    return Rotary(frequencies=frequencies, attention_factor=float(attention), variants=variants)
+        variants = {"yarn-factor-one": (frequencies, 0.1 * log(factor) + 1.0)}
+    return Rotary(frequencies=frequencies, attention_factor=attention, variants=variants)
 
 
 def _interpolated(plain: Sequence[float], share: Sequence[float], factor: float) -> tuple[float, ...]:
@@ -220,12 +191,9 @@ def _longrope(fields: Mapping[str, Any], base: float, width: int, trained: int, 
         raise AuditError(f"LongRoPE needs {width // 2} factors, one for each plane, not {len(sets[chosen])}")
     plain = plain_frequencies(base, width)
     of_sets = {name: tuple(w / f for w, f in zip(plain, its, strict=False)) for name, its in sets.items()}
-    variants = {
-        f"of {name}, in a call of {length} tokens": (its, float(attention))
-        for name, its in of_sets.items()
-        if name != chosen
-    }
-    return Rotary(frequencies=of_sets[chosen], attention_factor=float(attention), variants=variants)
+    frequencies = of_sets.pop(chosen)
+    variants = {f"of {name}, in a call of {length} tokens": (its, float(attention)) for name, its in of_sets.items()}
+    return Rotary(frequencies=frequencies, attention_factor=float(attention), variants=variants)
 
 
 def _llama3(fields: Mapping[str, Any], base: float, width: int, trained: int, length: int) -> Rotary:
@@ -236,23 +204,16 @@ def _llama3(fields: Mapping[str, Any], base: float, width: int, trained: int, le
     plain = plain_frequencies(base, width)
     turns = [original * frequency / (2 * pi) for frequency in plain]
     share = [1 - min(1.0, max(0.0, (turn - low) / (high - low))) for turn in turns]
-    within = [1 - s if 0 < s < 1 else s for s in share]
-    inverted = "of a ramp that runs the wrong way"
+    ramps = {"": [1 - s if 0 < s < 1 else s for s in share], ", fast planes divided": [1 - s for s in share]}
     variants = {
-        inverted: (_interpolated(plain, within, factor), 1.0),
-        f"{inverted}, fast planes divided": (_interpolated(plain, [1 - s for s in share], factor), 1.0),
+        f"of a ramp that runs the wrong way{name}": (_interpolated(plain, ramp, factor), 1.0)
+        for name, ramp in ramps.items()
     }
     return Rotary(frequencies=_interpolated(plain, share, factor), variants=variants)
 
 
-MAKERS = {
-    "default": _default,
-    "linear": _linear,
-    "dynamic": _dynamic,
-    "yarn": _yarn,
-    "longrope": _longrope,
-    "llama3": _llama3,
-}
+MAKERS = {"default": _default, "linear": _linear, "dynamic": _dynamic, "yarn": _yarn, "longrope": _longrope,
+          "llama3": _llama3}  # fmt: skip
 
 
 def t5_buckets(buckets: int, max_distance: int, count: int, *, nudge: float = 0.0) -> list[int]:
@@ -279,20 +240,18 @@ def sinusoids(count: int, width: int, base: float = USUAL_BASE) -> dict[str, lis
     """
     paper = plain_frequencies(base, width)
     code = tuple(base ** (-plane / max(1, width // 2 - 1)) for plane in range(width // 2))
-    orders = {"sines": (sin, cos), "cosines": (cos, sin)}
-
-    def in_turn(turns: Sequence[Callable[[float], float]]) -> list[list[float]]:
-        return [[turn(position * w) for w in paper for turn in turns] for position in range(count)]
-
-    def halves(turns: Sequence[Callable[[float], float]], frequencies: Sequence[float]) -> list[list[float]]:
-        return [[turn(position * w) for turn in turns for w in frequencies] for position in range(count)]
-
+    sines, cosines = (sin, cos), (cos, sin)
+    channels = {
+        "the paper's, interleaved": [(turn, w) for w in paper for turn in sines],
+        "the paper's, interleaved, cosines first": [(turn, w) for w in paper for turn in cosines],
+        "the paper's, sines first": [*product(sines, paper)],
+        "the paper's, cosines first": [*product(cosines, paper)],
+        "tensor2tensor's": [*product(sines, code)],
+        "tensor2tensor's, cosines first": [*product(cosines, code)],
+    }
     return {
-        "the paper's, interleaved": in_turn(orders["sines"]),
-        "the paper's, interleaved, cosines first": in_turn(orders["cosines"]),
-        **{f"the paper's, {first} first": halves(turns, paper) for first, turns in orders.items()},
-        "tensor2tensor's": halves(orders["sines"], code),
-        "tensor2tensor's, cosines first": halves(orders["cosines"], code),
+        name: [[turn(position * w) for turn, w in turns] for position in range(count)]
+        for name, turns in channels.items()
     }
 
 

@@ -1,7 +1,7 @@
 """Recognition: which encoding was measured, and whether its constants are the published ones that it claims."""
 
 from collections.abc import Mapping, Sequence
-from math import isclose
+from math import inf, isclose
 from typing import Any
 
 import torch
@@ -83,18 +83,15 @@ def frequencies(reference: RotateAdapter, last: int = 4096) -> list[float]:
 
     A slow plane turns by less than float32 can tell in one step, so its angle is refined at 8, 64, ... and `last`.
     """
-    kept = torch.tensor([sum(c >= 0 for c in plane) == 2 for plane in reference.planes.tolist()])
-    steps = [8**power for power in range(1, 7) if 8**power < last]
-    maps = reference.maps(torch.tensor([0, 1, *steps, last]))[0][:, 0]
-    maps = maps[:, kept][..., :2, :2]
+    kept = (reference.planes >= 0).sum(1) == 2
+    steps = [*(8**power for power in range(1, 7) if 8**power < last), last]
+    maps = reference.maps(torch.tensor([0, 1, *steps]))[0][:, 0, kept, :2, :2]
     if not kept.any():
         return []
-    angles = torch.atan2(maps[..., 1, 0] - maps[..., 0, 1], maps[..., 0, 0] + maps[..., 1, 1])
-    best = angles[1]
-    for row, step in enumerate([*steps, last], 2):
-        turn = 2 * torch.pi
-        turns = torch.round((best * step - angles[row]) / turn)
-        refined = (angles[row] + turns * turn) / step
+    best, *angles = torch.atan2(maps[..., 1, 0] - maps[..., 0, 1], maps[..., 0, 0] + maps[..., 1, 1])[1:]
+    for step, angle in zip(steps, angles, strict=True):
+        turns = torch.round((best * step - angle) / (2 * torch.pi))
+        refined = (angle + turns * (2 * torch.pi)) / step
         close = (refined - best).abs() * step < 1  # a turn more or less would differ by 6
         best = torch.where(close, refined, best)
     return sorted(best.abs().tolist(), reverse=True)
@@ -116,10 +113,10 @@ def permutation_difference(reference: RotateAdapter, planes: list[tuple[int, int
     rest = [c for c in range(reference.subject.head_dim) if c not in set(order)]
     permuted = dense[:, order + rest][:, :, order + rest]
     expected = torch.zeros_like(permuted)
-    for index in range(len(planes)):
-        block = slice(2 * index, 2 * index + 2)
-        cosine, sine = permuted[:, 2 * index, 2 * index], permuted[:, 2 * index + 1, 2 * index]
-        expected[:, block, block] = torch.stack([torch.stack([cosine, -sine], -1), torch.stack([sine, cosine], -1)], -2)
+    for first in range(0, 2 * len(planes), 2):
+        cosine, sine = permuted[:, first, first], permuted[:, first + 1, first]
+        rotation = torch.stack([cosine, -sine, sine, cosine], -1).unflatten(-1, (2, 2))
+        expected[:, first : first + 2, first : first + 2] = rotation
     for coordinate in range(2 * len(planes), len(order) + len(rest)):
         expected[:, coordinate, coordinate] = permuted[:, coordinate, coordinate]
     return float((permuted - expected).abs().max())
@@ -183,24 +180,19 @@ def differences(
                 cause = f"of base {base:g}, not {stated:g}"
             elif factor_of_all := _quotient(expected, measured):
                 cause = f"divided by {factor_of_all:g}"
-        worst = next(
-            (n for n, pair in enumerate(zip(measured, expected, strict=False)) if not close(*pair, least)), None
-        )
+        pairs = enumerate(zip(measured, expected, strict=False))
+        worst = next((plane for plane, pair in pairs if not close(*pair, least)), None)
         numbers |= {"plane": worst, "planes": len(measured), "published_planes": len(expected)}
+        says = f"frequencies are not the published ones but those {cause}"
         if worst is not None:
             numbers |= {"frequency": measured[worst], "published": expected[worst]}
-        where = (
-            f": plane {worst} turns by {measured[worst]:.6g}, not {expected[worst]:.6g}" if worst is not None else ""
-        )
-        says = f"frequencies are not the published ones but those {cause}{where}"
+            says += f": plane {worst} turns by {measured[worst]:.6g}, not {expected[worst]:.6g}"
         if len(measured) != len(expected):
             says = f"{2 * len(measured)} coordinates are rotated, not {2 * len(expected)}: frequencies {cause}"
         defects.append(Defect(rule=rule, says=says, first={"all": 1}, numbers=numbers))
     if not isclose(factor, published.attention_factor, rel_tol=1e-4):
-        rule = "mscale-ignored"
-        for name, (_, its_factor) in published.variants.items():
-            if isclose(factor, its_factor, rel_tol=1e-4) and name == "yarn-factor-one":
-                rule = name
+        unguarded = published.variants.get("yarn-factor-one", ((), inf))[1]
+        rule = "yarn-factor-one" if isclose(factor, unguarded, rel_tol=1e-4) else "mscale-ignored"
         says = f"cosines are multiplied by {factor:.6g}, the published factor is {published.attention_factor:.6g}"
         defects.append(Defect(rule=rule, says=says, first={"all": 0}, numbers=numbers))
     if logit is not None and not isclose(logit, published.logit_factor, rel_tol=1e-4):
@@ -296,11 +288,9 @@ def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
     """Defects of sinusoids: pairs of two frequencies, or, where a base is stated, another table than the published."""
     waves = added.read_sinusoids(reference)
     if waves and waves.in_pairs and waves.change > added.UNPAIRED:
-        says = (
-            "the product of two embeddings of one distance changes with the position: sines and cosines do not share "
-            "their frequencies"
-        )
-        return [Defect(rule="sinusoids-unpaired", says=says, first={"all": 1}, numbers={"change": waves.change})]
+        says = "the product of two embeddings of one distance changes with the position: sines and cosines do not share"
+        numbers = {"change": waves.change}
+        return [Defect(rule="sinusoids-unpaired", says=f"{says} their frequencies", first={"all": 1}, numbers=numbers)]
     if stated is None:
         return []
     if not isinstance(stated, Mapping):
@@ -310,17 +300,15 @@ def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
     if waves and waves.version(base):
         return []
     if not waves:
-        says = "what is added are no sines and cosines"
-        return [Defect(rule="frequencies-unpublished", says=says, first={"all": 0})]
-    for likely in waves.likely_bases:
-        if name := waves.version(likely):
-            says = f"sinusoids are {name} of base {likely:g}, not of base {base:g}"
-            return [Defect(rule="frequencies-unpublished", says=says, first={"all": 1})]
-    name, far = min(waves.distances(base).items(), key=lambda pair: float(pair[1].abs().mean()))
-    position, channel = (int(index[0]) for index in (far.abs() > added.CLOSE).nonzero(as_tuple=True))
-    value = float(waves.table[position, channel])
-    says = (
-        f"sinusoids are not the published ones of base {base:g}; the nearest are {name}: channel {channel} at position "
-        f"{position} is {value:.4g}, not {value - float(far[position, channel]):.4g}"
-    )
+        says, position = "what is added are no sines and cosines", 0
+    elif likely := next((likely for likely in waves.likely_bases if waves.version(likely)), None):
+        says, position = f"sinusoids are {waves.version(likely)} of base {likely:g}, not of base {base:g}", 1
+    else:
+        name, far = min(waves.distances(base).items(), key=lambda pair: float(pair[1].abs().mean()))
+        position, channel = (int(index[0]) for index in (far.abs() > added.CLOSE).nonzero(as_tuple=True))
+        value = float(waves.table[position, channel])
+        says = (
+            f"sinusoids are not the published ones of base {base:g}; the nearest are {name}: channel {channel} at "
+            f"position {position} is {value:.4g}, not {value - float(far[position, channel]):.4g}"
+        )
     return [Defect(rule="frequencies-unpublished", says=says, first={"all": position})]

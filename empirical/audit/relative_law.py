@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import inf, log2
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,8 +17,7 @@ PER_OCTAVE = {"rotate": 24, "bias": 6, "scores": 6}
 """Grid positions per factor of two; a bias and a score need one call for each, hence fewer."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LawViolation:
+class LawViolation(NamedTuple):
     """First query position j at which the error of the relative law exceeds its budget, with the offset D = j - i."""
 
     position: int
@@ -36,7 +35,6 @@ class RelativeLawErrors:
         errors: absolute errors, float64 [N, P], see `Adapter.law_errors`.
         budgets: largest allowed errors, of the same shape.
         rounding: largest errors of a code that is rounded once to `dtype`, of the same shape; the default budgets.
-        dtype: dtype of the inputs.
         first: first query position whose error exceeds the budget; None if there is none.
         exact: True if every position before `first` was tested, not only grid positions.
         rate: largest change of the code in one position step.
@@ -106,12 +104,8 @@ def measure(
 ) -> RelativeLawErrors:
     """Measure the relative law on the grid and find the first position whose error exceeds the budget.
 
-    Args:
-        adapter: the subject in the setting to measure.
-        reference: the same subject in float64; the default budget, one rounding of the code, is derived from it.
-        position_reach: last position that the subject accepts.
-        offset_reach: last offset that the subject accepts.
-        budget: replaces the default budget: error of a logit divided by |q| |k|, or error of a bias.
+    `reference` is the subject in float64; `budget` replaces the error that one rounding of the code gives: error of a
+    logit divided by |q| |k|, or error of a bias.
     """
     signed_offsets = [offset for offset in OFFSETS if offset <= offset_reach]
     if "bidirectional" in adapter.subject.claims:

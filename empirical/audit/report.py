@@ -23,28 +23,19 @@ from lengthgen.empirical.audit.subject import AuditError, Kind, Subject
 from lengthgen.empirical.audit.token_adapters import adapter_for
 from lengthgen.infrastructure.userfile import split_file
 
-DTYPES = {
-    "float64": torch.float64,
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-}
-LOW = (torch.bfloat16, torch.float16)
+DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+LOW = ("bfloat16", "float16")
 EXACT = Setting(dtype=torch.float64)
 
 
 def settings(subject: Subject, dtypes: Sequence[str]) -> list[Setting]:
-    """List the precision settings to test.
-
-    These are inputs of each dtype; the module moved to a low dtype, if it holds floating-point numbers; and autocast
-    to bfloat16.
-    """
+    """Precision settings: inputs of each dtype, a module with numbers moved to low ones, and autocast to bfloat16."""
     instance = subject.instance()
-    movable = isinstance(instance, nn.Module) and any(
-        tensor.is_floating_point() for tensor in (*instance.parameters(), *instance.buffers())
-    )
-    listed = [Setting(dtype=DTYPES[name]) for name in dtypes]
-    listed += [Setting(dtype=DTYPES[name], moved=True) for name in dtypes if movable and DTYPES[name] in LOW]
+    kept = (*instance.parameters(), *instance.buffers()) if isinstance(instance, nn.Module) else ()
+    low = [name for name in dtypes if name in LOW and any(tensor.is_floating_point() for tensor in kept)]
+    listed = [Setting(dtype=DTYPES[name]) for name in dtypes] + [
+        Setting(dtype=DTYPES[name], moved=True) for name in low
+    ]
     return listed + [Setting(dtype=DTYPES[name], autocast=True) for name in dtypes if name == "bfloat16"]
 
 
@@ -57,18 +48,11 @@ def audit(
     device: str = "cpu",
     on_step: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Audit one subject and report its defects.
+    """Audit one subject and report its defects as plain data; `holds` is True if no finding is worse than a note.
 
-    Args:
-        subject: encoding to audit.
-        dtypes: names in DTYPES.
-        to: last position to test.
-        budget: largest allowed error of the relative law; None: the error that one rounding of the code gives.
-        device: cpu or cuda.
-        on_step: called with the name of each finished part: `independence`, then the label of each setting.
-
-    Returns:
-        Plain data for JSON; `holds` is True if no finding is worse than a note.
+    `dtypes` are names in DTYPES, `to` is the last position, and `budget` the largest allowed error of the relative law,
+    or None: the error that one rounding of the code gives. `on_step` is called with the name of each finished part:
+    `independence`, then the label of each setting.
 
     Raises:
         AuditError: the subject fails at position 0 in float64, or returns values that do not fit its kind.
@@ -96,26 +80,23 @@ def audit(
     if not measured:
         raise AuditError(next(iter(refused.values())))
     shape = added.measure_slope(reference, offset_reach) if isinstance(reference, BiasAdapter) else None
-    frequencies = reference.frequencies if isinstance(reference, RotateAdapter) else None
     defects = findings(
         subject,
         measured,
         isolation,
         shape,
-        frequencies,
+        reference.frequencies if isinstance(reference, RotateAdapter) else None,
         learned=subject.is_trainable(reference.instance),
         broken_law=cause if "relative" in subject.claims else None,
         planes=recognition.planes(reference),
         has_one_code=bool(codes_reach) and position_codes.distinct(reference.codes_of_windows(codes_reach)[0]) == 1,
     )
+    differing = recognition.compare(subject, reference, shape)
     for defect in defects:
         if budget is not None and defect.rule == "angles-in-float32":  # usual, but beyond the budget that was asked for
             defect.rule = "angles-rounded"
-    differing = recognition.compare(subject, reference, shape)
-    if recognition.depends_on_length(subject) and not differing:
-        for defect in defects:
-            if defect.rule == "length-dependent":
-                defect.rule = "length-dependent-by-design"
+        if defect.rule == "length-dependent" and recognition.depends_on_length(subject) and not differing:
+            defect.rule = "length-dependent-by-design"
     defects += differing
     promised = (subject.follows or {}).get("max_position_embeddings") or 0
     if position_reach + 1 < min(promised, to + 1) and not subject.makes_tables:
@@ -129,10 +110,10 @@ def audit(
         recognised=recognition.describe(reference, shape),
         last_position=position_reach,
         last_offset=offset_reach,
-        settings={label: _setting_as_json(measures) for label, measures in measured.items()},
+        settings={label: measures.as_json() for label, measures in measured.items()},
         refused=refused,
-        independence=isolation.as_json(),
-        slope=shape and shape.as_json(),
+        independence=dict(vars(isolation)),
+        slope=shape and dict(vars(shape)),
         notes=notes,
     )
 
@@ -140,16 +121,13 @@ def audit(
 def _answer(subject: Subject, defects: list[Defect], **measured: Any) -> dict[str, Any]:
     """Answer as plain data; `holds` is True if no finding is worse than a note."""
     add_reproductions(subject, defects)
-    empty: dict[str, Any] = {
-        "recognised": None, "last_position": 0, "last_offset": 0, "settings": {}, "refused": {}, "notes": {}
-    }  # fmt: skip
     return {
         "subject": subject.name,
         "kind": subject.kind.value,
         "signature": subject.signature,
         "parameters": {name: str(value) for name, value in subject.parameters.items()},
         "claims": sorted(subject.claims),
-        **empty,
+        **{"recognised": None, "last_position": 0, "last_offset": 0, "settings": {}, "refused": {}, "notes": {}},
         **measured,
         "findings": [defect.as_json() for defect in defects],
         "holds": all(defect.severity is Severity.NOTE for defect in defects),
@@ -160,39 +138,29 @@ def _measure(
     adapter: Adapter, reference: Adapter, position_reach: int, offset_reach: int, budget: float | None
 ) -> tuple[SettingMeasures, str | None]:
     """Measures in one setting, and the error message if per-row positions [B, L] are refused, else None."""
-    codes_reach = min(position_reach, offset_reach)
-    law_errors = (
-        relative_law.measure(
+    codes_reach, law = min(position_reach, offset_reach), None
+    if "relative" in adapter.subject.claims:
+        law = relative_law.measure(
             adapter, reference, position_reach=position_reach, offset_reach=offset_reach, budget=budget
         )
-        if "relative" in adapter.subject.claims
-        else None
-    )
     agreements, note = independence.measure_patterns(adapter, reference, codes_reach)
-    return SettingMeasures(
-        law=law_errors, codes=position_codes.measure(adapter, reference, codes_reach), agreement=agreements
-    ), note
-
-
-def _setting_as_json(measures: SettingMeasures) -> dict[str, Any]:
-    """Measurements in one setting as JSON."""
-    return {
-        "law": measures.law and measures.law.as_json(),
-        "codes": measures.codes.as_json(),
-        "agreement": {pattern: compared.as_json() for pattern, compared in measures.agreement.items()},
-    }
+    codes = position_codes.measure(adapter, reference, codes_reach)
+    return SettingMeasures(law=law, codes=codes, agreement=agreements), note
 
 
 def source_of(thing: Any, spec: str = "") -> dict[str, Any] | None:
     """File and line of the function of an object, or of its class; None for code without a file.
 
-    Args:
-        thing: function, class, or an instance of the class.
-        spec: path/to/file.py:name, by which the user named it. If its code is not in this file, as that of a class of a
-            library is not, the place is that of the name.
+    If its code is not in the file of `spec` (path/to/file.py:name, by which the user named it), as that of a class of a
+    library is not, the place is that of the name.
     """
     try:
-        place = _of_function(thing) or _of_class(thing if isinstance(thing, type) else type(thing))
+        code = _code_of(thing)
+        place = (
+            (code.co_filename, code.co_firstlineno)
+            if code
+            else _of_class(thing if isinstance(thing, type) else type(thing))
+        )
         own = split_file(spec)
         if own and (place is None or Path(place[0]).resolve() != Path(own[0]).resolve()):
             place = own[0], _line_of_name(own[0], own[1] or "")
@@ -209,18 +177,14 @@ def _code_of(thing: Any) -> CodeType | None:
     return unwrapped.__code__ if isinstance(unwrapped, FunctionType) else None
 
 
-def _of_function(thing: Any) -> tuple[str, int] | None:
-    code = _code_of(thing)
-    return code and (code.co_filename, code.co_firstlineno)
-
-
 def _of_class(kind: type) -> tuple[str, int] | None:
     """File and line of a class: the innermost one in the file around its first method, else one of its name."""
     codes = [code for code in map(_code_of, vars(kind).values()) if code and Path(code.co_filename).is_file()]
     file = codes[0].co_filename if codes else getattr(sys.modules.get(kind.__module__), "__file__", None)
     if file is None:
         return None
-    classes = [node for node in ast.walk(_tree(file)) if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
+    nodes = ast.walk(ast.parse(Path(file).read_bytes()))
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
     first = codes[0].co_firstlineno if codes else 0
     around = [node for node in classes if node.lineno <= first <= (node.end_lineno or 0)] or classes
     return file, around[-1].lineno if around else max(first, 1)
@@ -229,7 +193,7 @@ def _of_class(kind: type) -> tuple[str, int] | None:
 def _line_of_name(file: str, name: str) -> int:
     """Line at the top level of a file that last defines a name; 1 if there is none."""
     lines = [1]
-    for node in _tree(file).body:
+    for node in ast.parse(Path(file).read_bytes()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             defined = {node.name}
         else:
@@ -237,7 +201,3 @@ def _line_of_name(file: str, name: str) -> int:
         if name in defined:
             lines.append(node.lineno)
     return lines[-1]
-
-
-def _tree(file: str) -> ast.Module:
-    return ast.parse(Path(file).read_bytes())

@@ -17,23 +17,15 @@ from lengthgen.empirical.audit.diagnosis import Defect
 from lengthgen.empirical.audit.subject import AuditError, Kind, Subject
 from lengthgen.infrastructure.userfile import user_code
 
-LAW = frozenset(
-    {
-        "angles-rounded", "angles-in-float32", "law-broken", "acts-after-rotation", "key-not-rotated", "output-rounded",
-        "opposite-rotations", "layouts-mixed", "sine-sign",
-    }
-)  # fmt: skip
+LAW = {"angles-rounded", "angles-in-float32", "law-broken", "acts-after-rotation", "key-not-rotated", "output-rounded",
+       "opposite-rotations", "layouts-mixed", "sine-sign"}  # fmt: skip
 """Rules that are shown by one pair of query and key."""
-SAME = frozenset({"positions-rounded", "codes-clamped", "codes-repeated"})
+SAME = {"positions-rounded", "codes-clamped", "codes-repeated"}
 """Rules that are shown by two positions with one code."""
-DRIFT = frozenset({"rounded-by-move", "drift", "autocast-drift", "overflow", "not-finite"})
+DRIFT = {"rounded-by-move", "drift", "autocast-drift", "overflow", "not-finite"}
 """Rules that are shown by a code in a low dtype against that in float64."""
-FREQUENCY = frozenset(
-    {
-        "frequencies-unpublished", "scaling-ignored", "ntk-constant", "partial-rotary-ignored", "yarn-factor-one",
-        "yarn-ramp-inverted",
-    }
-)  # fmt: skip
+FREQUENCY = {"frequencies-unpublished", "scaling-ignored", "ntk-constant", "partial-rotary-ignored", "yarn-factor-one",
+             "yarn-ramp-inverted"}  # fmt: skip
 """Rules that are shown by the angle of one plane against the published one."""
 SLOPES = "one = torch.tensor([1]); slopes = (bias(one, one) - bias(one, one - 1)).flatten().double()"
 """Line that reads the slopes of all heads."""
@@ -42,8 +34,10 @@ SEVERAL = "list(range(512))"
 
 def add_reproductions(subject: Subject, defects: Sequence[Defect]) -> None:
     """Give each defect its reproduction, if the subject has a recipe and the program indeed fails."""
-    for defect in defects:
-        if subject.recipe and not defect.reproduction and (body := _body(subject, defect)):
+    bodies = {Kind.ROTATE: _of_rotation, Kind.EMBED: _of_embedding, Kind.BIAS: _of_bias}
+    for defect in defects if subject.recipe and subject.kind in bodies else ():
+        # The recipe has defined `made` and `rotate(q, k, positions)`, `bias(queries, keys)` or `embed`.
+        if not defect.reproduction and (body := bodies[subject.kind](subject, defect)):
             defect.reproduction = confirmed([*subject.recipe, *body])
 
 
@@ -74,15 +68,6 @@ def confirmed(lines: Sequence[str]) -> str | None:
 
 def _dtype_of(setting: str) -> str:
     return "float64" if setting == "all" else setting.partition(",")[0]
-
-
-def _body(subject: Subject, defect: Defect) -> list[str]:
-    """Lines after the recipe: it has defined `made` and `rotate(q, k, positions)`, `bias(queries, keys)` or `embed`."""
-    if subject.kind is Kind.ROTATE:
-        return _of_rotation(subject, defect)
-    if subject.kind is Kind.EMBED:
-        return _of_embedding(subject, defect)
-    return _of_bias(defect) if subject.kind is Kind.BIAS else []
 
 
 def _where(defect: Defect) -> tuple[str, int | None, int, int]:
@@ -134,6 +119,7 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
         return [code, f"error = abs(float(code([0])[0].norm()) / {(heads * width) ** 0.5!r} - {published!r})"]
     has_factory = "make = " in subject.recipe[0]
     copied, fresh = ("", "make()") if has_factory else ("import copy; fresh = copy.deepcopy(made); ", "fresh")
+    other = f"make({', '.join(f'{name}={value!r}' for name, value in (subject.other or {}).items())})"
     bodies = {
         "call-history": ["exact = code([5])[0]; code(list(range(4000)))", differ.replace("P", "[5]")],
         "offset-not-in-cache-key": [
@@ -150,26 +136,12 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
                                  differ.replace("P", f"list(range({heads}))")],
         "batch": [f"x = torch.randn(3, {heads}, 8, {width})", "p = torch.arange(8)",
                   "error = float((rotate(x, x, p)[0][:1] - rotate(x[:1], x[:1], p)[0]).abs().max())"],
-        **_of_two_instances(subject, differ),
+        "parameter-ignored": [f"exact = code([1, 7])[0]; made = {other}",
+                              "error = float(torch.equal(code([1, 7])[0], exact))"],
+        "shared-table": [f"exact = code([1, 7])[0]; first = made; made = {other}; code([1, 7]); made = first",
+                         differ.replace("P", "[1, 7]")],
     }  # fmt: skip
     return [code, *bodies[defect.rule]] if defect.rule in bodies else []
-
-
-def _of_two_instances(subject: Subject, differ: str) -> dict[str, list[str]]:
-    """Bodies of the rules that need a second instance."""
-    if not subject.other:
-        return {}
-    other = f"make({', '.join(f'{name}={value!r}' for name, value in subject.other.items())})"
-    return {
-        "parameter-ignored": [
-            f"exact = code([1, 7])[0]; made = {other}",
-            "error = float(torch.equal(code([1, 7])[0], exact))",
-        ],
-        "shared-table": [
-            f"exact = code([1, 7])[0]; first = made; made = {other}; code([1, 7]); made = first",
-            differ.replace("P", "[1, 7]"),
-        ],
-    }
 
 
 def _pair(defect: Defect, first: int) -> tuple[int, int]:
@@ -190,7 +162,7 @@ def _of_embedding(subject: Subject, defect: Defect) -> list[str]:
     return []
 
 
-def _of_bias(defect: Defect) -> list[str]:
+def _of_bias(subject: Subject, defect: Defect) -> list[str]:
     setting, first, query, offset = _where(defect)
     dtype = f"torch.{_dtype_of(setting)}"
     move = [f"made.to({dtype})"] if "moved" in setting else []
@@ -204,6 +176,8 @@ def _of_bias(defect: Defect) -> list[str]:
     if defect.rule in SAME and first:
         later, earlier = _pair(defect, first)
         return [at, *move, f"error = float(torch.equal(at({later}, 0), at({earlier}, 0)))"]
+    unlike = f"error = float((slopes - torch.tensor({defect.numbers.get('all')})).abs().max())"
+    cached = "error = float((of_lengths(1, 7) - of_lengths(7, 7)[..., -1:, :]).abs().max())"
     bodies = {
         "sign-reversed": [at, "error = float((at(9, 0) - at(9, 8)).max())"],
         "not-decaying": [at, f"error = float((at({first or 9}, 0) - at({(first or 9) - 1}, 0)).max())"],
@@ -211,19 +185,10 @@ def _of_bias(defect: Defect) -> list[str]:
             SLOPES,
             f"error = float((slopes == slopes.to(torch.{defect.says.rpartition(' ')[2]})).all())",
         ],
-        "slopes-other-rule": [
-            SLOPES,
-            f"error = float((slopes - torch.tensor({defect.numbers.get('all')})).abs().max())",
-        ],
-        "slopes-unpublished": [
-            SLOPES,
-            f"error = float((slopes - torch.tensor({defect.numbers.get('all')})).abs().max())",
-        ],
-        "cached-queries-get-first-rows": [
-            "error = float((of_lengths(1, 7) - of_lengths(7, 7)[..., -1:, :]).abs().max())"
-        ],
-        "length-dependent": [at, "error = float((of_lengths(1, 7) - of_lengths(7, 7)[..., -1:, :]).abs().max())"],
+        "slopes-other-rule": [SLOPES, unlike],
+        "slopes-unpublished": [SLOPES, unlike],
+        "cached-queries-get-first-rows": [cached],
+        "length-dependent": [at, cached],
         "call-history": [at, "exact = at(5, 0); at(900, 0)", "error = float((at(5, 0) - exact).abs().max())"],
-        "batch": [],
     }
     return bodies.get(defect.rule, [])

@@ -14,7 +14,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lengthgen.empirical.audit.adapter import U64, Adapter
+from lengthgen.empirical.audit.adapter import OFFSETS, U64, Adapter, halves_and_evens
 from lengthgen.empirical.audit.subject import AuditError
 
 OFFSETS_OF_MAGNITUDE = torch.tensor([0, 1, 2, 7, 64])
@@ -28,12 +28,9 @@ class RotateAdapter(Adapter):
 
     def rotated(self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor) -> Tensor:
         """Transformed queries and keys: float64 [2, B, H, L, C]."""
-        answer = self.call(q_BHLC, k_BHLC, self.positions(positions))
-        if not (
-            isinstance(answer, tuple | list)
-            and len(answer) == 2
-            and all(isinstance(part, Tensor) and part.shape == q_BHLC.shape for part in answer)
-        ):
+        answer = self.call(q_BHLC, k_BHLC, positions)
+        is_pair = isinstance(answer, tuple | list) and len(answer) == 2
+        if not (is_pair and all(isinstance(part, Tensor) and part.shape == q_BHLC.shape for part in answer)):
             raise AuditError(f"{self.subject.name} must return (q, k) of shape {list(q_BHLC.shape)}")
         return torch.stack([part.double().cpu() for part in answer])
 
@@ -73,11 +70,7 @@ class RotateAdapter(Adapter):
 
         This holds for both layouts of the planes.
         """
-        width = self.subject.head_dim
-        halves = (torch.arange(width) < (width + 1) // 2).double()
-        evens = (torch.arange(width) % 2 == 0).double()
-        answer = self._probed(torch.stack([halves, evens]), positions)
-        return answer.permute(3, 0, 1, 2, 4).flatten(1) + 0.0
+        return self._probed(halves_and_evens(self.subject.head_dim), positions).permute(3, 0, 1, 2, 4).flatten(1) + 0.0
 
     def code_budget(self, code: Tensor, positions: Tensor, reference: Adapter) -> Tensor:
         """Row's size times (3 eps + 2 u64 w p): c - s of entries that each err by eps, rounded; and the angle."""
@@ -113,7 +106,7 @@ class RotateAdapter(Adapter):
     @cached_property
     def magnitude(self) -> float:
         """S: the largest sum of |x y| in a logit of unit vectors at small offsets from key 0."""
-        q_of, k_of = self.maps(OFFSETS_OF_MAGNITUDE).abs()
+        q_of, k_of = self.maps(torch.tensor(OFFSETS[:-1])).abs()
         return max(1.0, float(plane_products(q_of, k_of[:1].expand_as(q_of)).max()))
 
     @cached_property
@@ -144,10 +137,8 @@ class RotateAdapter(Adapter):
         return q @ k.transpose(-1, -2)
 
     def stepwise(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
-        q, k = tokens
-        steps = range(len(positions))
-        rotated_steps = [self.rotated(q[..., t : t + 1, :], k[..., t : t + 1, :], positions[t : t + 1]) for t in steps]
-        q_all, k_all = torch.cat(rotated_steps, -2)
+        steps = zip(*(vectors.split(1, 2) for vectors in tokens), positions.split(1), strict=True)
+        q_all, k_all = torch.cat([self.rotated(*step) for step in steps], -2)
         return q_all @ k_all.transpose(-1, -2)
 
     def tolerance(self, tokens: tuple[Tensor, Tensor], outcome: Tensor, reference: Adapter) -> Tensor:

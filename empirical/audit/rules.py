@@ -21,14 +21,7 @@ ORDER = tuple(Severity)
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Kind of defect.
-
-    Attributes:
-        id: name in reports, with hyphens.
-        severity: how much it hurts.
-        law: the law that is broken, as a sentence.
-        mend: how it is usually mended.
-    """
+    """Kind of defect: its name in reports, how much it hurts, the law that is broken, and how it is usually mended."""
 
     id: str
     severity: Severity

@@ -34,7 +34,7 @@ class Kind(StrEnum):
     """(q_BHLC, k_BHLC, x_BLD, positions, dtype) -> logits [B, H, L, L]; for encodings that read token content."""
 
 
-CLAIMS = ("relative", "distinct", "streaming", "decays", "bidirectional")
+CLAIMS = "relative", "distinct", "streaming", "decays", "bidirectional"
 """Properties that a subject may claim.
 
 relative: logits depend on j - i alone. distinct: every offset (or position) has its own code. streaming: a logit does
@@ -57,21 +57,13 @@ class Subject:
     """Subject of an audit: one hook of an encoding, with all that is needed to make and call instances of it.
 
     Attributes:
-        name: name in messages and reports.
-        kind: hook through which the encoding acts.
         build: factory of a fresh instance; called with the parameters as keywords, under a fixed seed.
         bind: function that turns an instance into a callable with the signature of `kind`.
-        parameters: keyword arguments of the audited instance.
-        other: changed keyword arguments of a second instance, which must not influence the first; None if the factory
-            has no parameter to vary.
+        other: changed parameters of a second instance, which must not influence the first; None if there are none.
         claims: properties to test, a subset of CLAIMS.
-        heads: number H of heads of the queries passed in.
-        head_dim: head width C.
-        recipe: Python lines that make the instance as `made`, and its call as `rotate` or `bias`, without this package;
-            empty if there are none.
+        recipe: Python lines that make the instance as `made`, and its call as `rotate` or `bias`, without this package.
         signature: signature of the object as the user wrote it; empty for an encoding of this project.
-        of_lengths: function that turns an instance into (number of queries, number of keys) -> bias, for an object that
-            takes lengths; else None.
+        of_lengths: for an object that takes lengths: instance -> (number of queries, number of keys) -> bias.
         follows: published constants that it claims, as fields of `rope_parameters`, or {"alibi": "text" or "code"}.
         of_coordinate: True if its positions run along one coordinate of several.
         note: what its calls cannot tell, see `conventions.Convention`.
@@ -97,7 +89,7 @@ class Subject:
     note: str = ""
     makes_tables: bool = False
 
-    def instance(self, *, device: str = "cpu", **changed: Any) -> Any:
+    def instance(self, device: str = "cpu", **changed: Any) -> Any:
         """Return a fresh instance with some parameters changed; random initial values are drawn from seed 0."""
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(0)  # torch.manual_seed notes a stack trace for each kind of device

@@ -1,8 +1,4 @@
-"""Adapters for encodings that act on tokens, and the choice of the adapter that fits a subject's kind.
-
-An embedding makes x + e(p), or any function of both, and has no relative law. Of an encoding that reads token content a
-position alone has no code, so whole sequences are compared.
-"""
+"""Adapters for encodings that act on tokens, which have no relative law, and the choice of the adapter by kind."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lengthgen.empirical.audit.adapter import Adapter, Setting
-from lengthgen.empirical.audit.pair_adapters import BiasAdapter, ScoresAdapter
+from lengthgen.empirical.audit.pair_adapters import BiasAdapter, ScoresAdapter, stacked
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.subject import AuditError, Kind, Subject
 
@@ -28,11 +24,10 @@ class TokenAdapter(Adapter):
     acts: str
     """What it does, after its name in messages."""
 
-    def law_errors(self, queries: Tensor, offsets: Tensor) -> Tensor:
+    def law_errors(self, queries: Tensor, offsets: Tensor, reference: Adapter | None = None) -> Tensor:
         raise AuditError(f"{self.subject.name} {self.acts}: it has no relative law to claim")
 
-    def law_budget(self, queries: Tensor, offsets: Tensor, reference: Adapter) -> Tensor:
-        raise AuditError(f"{self.subject.name} {self.acts}: it has no relative law to claim")
+    law_budget = law_errors
 
     @cached_property
     def rate(self) -> float:
@@ -52,22 +47,17 @@ class EmbedAdapter(TokenAdapter):
     def position_reach(self, to: int) -> int:
         return super().position_reach(min(to, LONGEST_STEPWISE - 1) if self.reads_earlier_tokens else to)
 
-    @property
-    def width(self) -> int:
-        """Model width D = H C."""
-        return self.subject.heads * self.subject.head_dim
-
     def embedded(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
         """Embeddings with the position added: float64 [B, L, D]."""
-        answer = self.call(x_BLD, self.positions(positions))
+        answer = self.call(x_BLD, positions)
         if not isinstance(answer, Tensor) or answer.shape != x_BLD.shape:
             raise AuditError(f"{self.subject.name} must return embeddings of shape {list(x_BLD.shape)}")
         return answer.double().cpu()
 
     def code(self, positions: Tensor) -> Tensor:
         """Embeddings of zero vectors: float64 [P, D]."""
-        zeros = torch.zeros(1, len(positions), self.width, dtype=self.setting.dtype, device=self.device)
-        return self.embedded(zeros, positions)[0] + 0.0
+        width = self.subject.heads * self.subject.head_dim
+        return self.embedded(torch.zeros(1, len(positions), width, dtype=self.setting.dtype), positions)[0] + 0.0
 
     def _token_embeddings(self, tokens: tuple[Tensor, Tensor]) -> Tensor:
         return tokens[0].transpose(1, 2).flatten(2)
@@ -91,13 +81,13 @@ class EmbedAdapter(TokenAdapter):
 
 
 class ContentAdapter(TokenAdapter):
-    """Adapter for (q, k, x, positions, dtype) -> logits [B, H, L, L]."""
+    """Adapter for (q, k, x, positions, dtype) -> logits [B, H, L, L] of whole sequences; positions have no code."""
 
     acts = "reads content"
 
     def outcome(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
         x_BLD = tokens[0].transpose(1, 2).flatten(2)
-        answer = self.call(*tokens, x_BLD, self.positions(positions), self.setting.dtype)
+        answer = self.call(*tokens, x_BLD, positions, self.setting.dtype)
         length = positions.shape[-1]
         if not isinstance(answer, Tensor) or answer.shape != (*tokens[0].shape[:2], length, length):
             raise AuditError(f"{self.subject.name} must give logits [B, H, {length}, {length}]")
@@ -107,8 +97,7 @@ class ContentAdapter(TokenAdapter):
         """Last row of every prefix's logits: what a decoder with a cache must reproduce, whatever it caches."""
         q, k = tokens
         ends = range(1, len(positions) + 1)
-        rows = [self.outcome((q[..., :end, :], k[..., :end, :]), positions[:end])[..., -1:, :] for end in ends]
-        return torch.cat([torch.nn.functional.pad(row, (0, len(positions) - row.shape[-1])) for row in rows], -2)
+        return stacked([self.outcome((q[..., :end, :], k[..., :end, :]), positions[:end])[..., -1:, :] for end in ends])
 
     def code(self, positions: Tensor) -> Tensor:
         """Logits of the last query with each token: float64 [P, H]."""

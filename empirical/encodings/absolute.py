@@ -1,4 +1,4 @@
-"""Absolute position codes in torch, added to the token embeddings.  Formulas: theory/encodings/absolute.py.
+"""Absolute position codes in torch, added to the token embeddings.  Formulas and sources: theory/encodings/absolute.py.
 
 The width is D, the trained length is L.
 """
@@ -9,7 +9,14 @@ from typing import get_args
 import torch
 from torch import Tensor, nn
 
-from lengthgen.empirical.encodings.base import PositionEncoding, require_integers, require_width
+from lengthgen.empirical.encodings.base import (
+    PositionEncoding,
+    require_integers,
+    require_planes,
+    require_positive,
+    require_width,
+)
+from lengthgen.empirical.encodings.rotary import rope_frequencies
 from lengthgen.theory.encodings.absolute import Beyond
 
 
@@ -26,8 +33,7 @@ class Code(PositionEncoding):
         """Add the codes at least in float32 and round the sum once: [B, L, D].
 
         Raises:
-            ValueError: positions are not integers, the last axis is not as wide as the code, or `code` refuses a
-                position.
+            ValueError: positions are not integers, embeddings are not D wide, or `code` refuses a position.
         """
         require_integers(positions)
         require_width(x_BLD, self.width, what="embeddings", name="width")
@@ -38,43 +44,30 @@ class Code(PositionEncoding):
 class Sinusoidal(Code):
     """x_p + PE(p); coordinates 2l and 2l + 1 of PE(p) are the sine and cosine of p base^(-2l/D).  No parameters.
 
-    Source: Vaswani et al., arXiv 1706.03762, Section 3.5.  The paper multiplies token embeddings by sqrt(D) first,
-    because its tables have a variance of 1/D; here the model must do so.
+    The paper multiplies token embeddings by sqrt(D) first, because its tables have a variance of 1/D; here the model
+    must do so.
     """
 
     def __init__(self, *, width: int, base: float = 10000.0) -> None:
-        """Set the width D and the base.
-
-        Raises:
-            ValueError: width is not a positive even number, or base is not a positive finite number.
-        """
+        """Set the width D, even, and the base."""
         super().__init__()
-        if width <= 0 or width % 2:
-            raise ValueError(f"width must be a positive even number, not {width}")
-        if not (math.isfinite(base) and base > 0):
-            raise ValueError(f"base must be a positive finite number, not {base}")
+        require_planes(width=width)
+        require_positive(base=base)
         self.width, self.base = width, base
 
     def code(self, positions: Tensor) -> Tensor:
-        """Codes PE of the positions: float64 [..., L, D]."""
-        planes = torch.arange(self.width // 2, dtype=torch.float64, device=positions.device)
-        angles = positions[..., None] * self.base ** (-2 * planes / self.width)
+        angles = positions[..., None] * rope_frequencies(self.width, self.base).to(positions.device)
         return torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)
 
 
 class LearnedAbsolute(Code):
     """x_p + P[p], one learned row per position; rows that are never trained keep their initial values.
 
-    Source: Gehring et al., arXiv 1705.03122, Section 3.1.  Rows are initialised N(0, 1), like the decoder's token
-    table; GPT-2 draws both with a standard deviation of 0.02.
+    Rows are initialised N(0, 1), like the decoder's token table; GPT-2 draws both with a standard deviation of 0.02.
     """
 
     def __init__(self, *, length: int, width: int) -> None:
-        """Draw the table of positions 0 .. length - 1, float32 [length, width].
-
-        Raises:
-            ValueError: length or width is below 1.
-        """
+        """Draw the table of positions 0 .. length - 1, float32 [length, width]."""
         super().__init__()
         if length < 1 or width < 1:
             raise ValueError(f"length and width must be at least 1, not {length} and {width}")
@@ -82,35 +75,22 @@ class LearnedAbsolute(Code):
         self.table = nn.Parameter(torch.randn(length, width))
 
     def code(self, positions: Tensor) -> Tensor:
-        """Rows of the positions, [..., D].
-
-        Raises:
-            ValueError: a position is negative, or beyond the table, which is never clamped.
-        """
+        """Rows of the positions, [..., D]; raises ValueError beyond the table, which is never clamped."""
+        length = len(self.table)
         if not torch.compiler.is_compiling():  # a compiled lookup raises its own error
-            _require_inside(positions, len(self.table))
+            outside = positions[(positions < 0) | (positions >= length)]
+            if outside.numel():
+                raise ValueError(
+                    f"position {int(outside[0])} is not in the table of {length} positions, 0 to {length - 1}"
+                )
         return self.table[positions]
 
 
-def _require_inside(positions: Tensor, length: int) -> None:
-    """Raise ValueError unless all positions are in 0 .. length - 1."""
-    outside = positions[(positions < 0) | (positions >= length)]
-    if outside.numel():
-        raise ValueError(f"position {int(outside[0])} is not in the table of {length} positions, 0 to {length - 1}")
-
-
 class OrthogonalCode(Code):
-    """Code of orthogonal functions, without parameters to train.
-
-    Source: Yin Li, arXiv 2506.06398, of which only the abstract was at hand: the formulas are our reading [F].
-    """
+    """Code of orthogonal functions, without parameters to train.  Its formulas are our reading [F]."""
 
     def __init__(self, *, width: int, trained_length: int) -> None:
-        """Set the width D and the trained length L.
-
-        Raises:
-            ValueError: width is below 1, or trained_length is below 2.
-        """
+        """Set the width D and the trained length L, at least 2."""
         super().__init__()
         if width < 1 or trained_length < 2:
             raise ValueError(
@@ -128,11 +108,7 @@ class LegendreCode(OrthogonalCode):
     """
 
     def __init__(self, *, width: int, trained_length: int, beyond: Beyond = "rescale") -> None:
-        """Set the sizes and the policy beyond the trained length.
-
-        Raises:
-            ValueError: `beyond` is no policy, or as for `OrthogonalCode`.
-        """
+        """Set the sizes and the policy beyond the trained length."""
         super().__init__(width=width, trained_length=trained_length)
         if beyond not in get_args(Beyond):
             raise ValueError(f"beyond must be {', '.join(get_args(Beyond))}, not {beyond!r}")
@@ -155,9 +131,17 @@ class LegendreCode(OrthogonalCode):
         return torch.stack(functions[: self.width], -1) * norms
 
     def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
+        """Add the codes as `Code`; raises ValueError if raw codes make embeddings infinite that were not."""
         embedded = super().embed(x_BLD, positions)
         if self.beyond == "raw" and not torch.compiler.is_compiling():
-            _require_finite(embedded, x_BLD, positions, self.trained_length)
+            lost = ~embedded.isfinite().all(-1) & x_BLD.isfinite().all(-1)
+            if lost.any():
+                first = int(positions.expand(lost.shape)[lost].min())
+                raise ValueError(
+                    f"the raw Legendre code of position {first} exceeds the largest {embedded.dtype}: it is too far "
+                    f"beyond the trained length {self.trained_length}; use beyond=rescale, beyond=clamp or a smaller "
+                    "width"
+                )
         return embedded
 
 
@@ -193,17 +177,6 @@ class CosineCode(OrthogonalCode):
         phase = n * (2 * positions[..., None] + 1) % turn
         folded = torch.minimum(phase, turn - phase)  # equal cosines then have equal digits
         return (folded.double() * (2 * math.pi / turn)).cos()
-
-
-def _require_finite(embedded: Tensor, x: Tensor, positions: Tensor, trained_length: int) -> None:
-    """Raise ValueError if codes made embeddings infinite that were not."""
-    lost = ~embedded.isfinite().all(-1) & x.isfinite().all(-1)
-    if lost.any():
-        first = int(positions.expand(lost.shape)[lost].min())
-        raise ValueError(
-            f"the raw Legendre code of position {first} exceeds the largest {embedded.dtype}: it is too far beyond the "
-            f"trained length {trained_length}; use beyond=rescale, beyond=clamp or a smaller width"
-        )
 
 
 MODULES = {

@@ -1,6 +1,5 @@
-"""Biases in torch: ALiBi, KERPLE, BAM, T5, FIRE and graph ALiBi.  Formulas: theory/encodings/biases.py."""
+"""Biases in torch: ALiBi, KERPLE, BAM, T5, FIRE and graph ALiBi.  Formulas and sources: theory/encodings/biases.py."""
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,19 +8,28 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lengthgen.empirical.encodings.base import Content, PairBias, PositionEncoding, require_integers, require_sizes
+from lengthgen.empirical.encodings.base import (
+    Bias,
+    Content,
+    PairBias,
+    QueryAndKey,
+    kept_finite,
+    require_integers,
+    require_positive,
+    require_sizes,
+)
 from lengthgen.empirical.encodings.tensors import block_by_block
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.biases import FIRE_HIDDEN, T5_BUCKETS, T5_LONGEST
 from lengthgen.theory.graph_distances import shortest_distances
 from lengthgen.theory.relation import t5_buckets
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 
 class ALiBi(PairBias):
-    """-m_h |j - i| with the published slopes m_h; in causal attention the paper's -m_h (j - i).  No parameters.
-
-    Source: Press, Smith, Lewis, arXiv 2108.12409.
-    """
+    """-m_h |j - i| with the published slopes m_h; in causal attention the paper's -m_h (j - i).  No parameters."""
 
     def __init__(self, *, heads: int) -> None:
         """Compute the slopes."""
@@ -29,7 +37,6 @@ class ALiBi(PairBias):
         self.slopes = alibi_slopes(heads)
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """Bias of each triple."""
         slopes = torch.tensor(self.slopes, dtype=torch.float64, device=query_position.device)
         return linear_bias(slopes[head], (query_position - key_position).abs(), dtype)
 
@@ -52,10 +59,9 @@ KERPLE_SMALLEST, KERPLE_LARGEST_EXPONENT = 1e-2, 2.0
 class _Kerple(PairBias):
     """Base class of both kernels of KERPLE: parameters float32 [H], shared by all layers, kept within their bounds.
 
-    Source: Chi, Fan, Ramadge, Rudnicky, arXiv 2205.09921; initial values and bounds are those of its released classes.
-    As in the released classes, each call first moves a parameter that a training step left outside back to its bound.
-    (A clamp in the formula would leave it there, because its gradient would be zero.)  They give a key after the query
-    the distance 0; here the kernel is symmetric, as in the paper.  The causal mask hides the difference.
+    Initial values and bounds are those of the released classes.  As there, each call first moves a parameter that a
+    training step left outside back to its bound.  (A clamp in the formula would leave it there, because its gradient
+    would be zero.)
     """
 
     def __init__(self, *, heads: int) -> None:
@@ -65,23 +71,15 @@ class _Kerple(PairBias):
 
     def keep_within_bounds(self) -> None:
         """Clamp the parameters in place, invisibly to autograd."""
-        self.scale.data.clamp_(min=KERPLE_SMALLEST)
+        for parameter in self.parameters():
+            parameter.data.clamp_(min=KERPLE_SMALLEST)
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias of all pairs: [H, J, I], or [B, H, J, I] if positions have a batch axis."""
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
         self.keep_within_bounds()
-        return super().bias(query_positions, key_positions, content, dtype=dtype)
+        return super().pair_bias(query_positions, key_positions, content, dtype)
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """Bias of each triple, at least in float32, where distances up to 2^24 are exact."""
-        wide = torch.promote_types(dtype, torch.float32)
+        wide = torch.promote_types(dtype, torch.float32)  # distances up to 2^24 are exact
         distance = (query_position - key_position).abs().to(wide)
         return (-self.scale.to(wide)[head] * self.growth(head, distance)).to(dtype)
 
@@ -101,12 +99,10 @@ class KerplePower(_Kerple):
         self.keep_within_bounds()
 
     def keep_within_bounds(self) -> None:
-        """Clamp the parameters in place, invisibly to autograd."""
         super().keep_within_bounds()
-        self.exponent.data.clamp_(min=KERPLE_SMALLEST, max=KERPLE_LARGEST_EXPONENT)
+        self.exponent.data.clamp_(max=KERPLE_LARGEST_EXPONENT)
 
     def growth(self, head: Tensor, distance: Tensor) -> Tensor:
-        """D^p for the distance D."""
         return distance ** self.exponent.to(distance.dtype)[head]
 
 
@@ -120,13 +116,7 @@ class KerpleLog(_Kerple):
         nn.init.uniform_(self.scale, 0, 2)
         self.keep_within_bounds()
 
-    def keep_within_bounds(self) -> None:
-        """Clamp the parameters in place, invisibly to autograd."""
-        super().keep_within_bounds()
-        self.rate.data.clamp_(min=KERPLE_SMALLEST)
-
     def growth(self, head: Tensor, distance: Tensor) -> Tensor:
-        """log(1 + r2 D) for the distance D."""
         return torch.log1p(self.rate.to(distance.dtype)[head] * distance)
 
 
@@ -137,11 +127,6 @@ class BAM(PairBias):
     `exponent` b, which starts at 1 and has any sign.  With the option `location` also `shift` t, mu = e^t - e^-t, which
     starts at 0; without it mu = 0.
 
-    Source: Bianchessi, Aguirre, Barros, Kupssinsku, arXiv 2505.22842, and its released code (ArthurSBianchessi/BAM),
-    whose snapshots differ.  In the first ones all layers share a prior that starts as ALiBi, as here; with SSMax its
-    scale is inside the power, and the prior is not multiplied.  In the last ones each layer has its own, which starts
-    as NoPE, and SSMax multiplies the prior as well as the content, as here.
-
     A bias below the least number of its dtype is that number: the first query has one key, and -inf would make it NaN.
     In float32 gradients are finite for b >= -7 and a <= 0; below, those at distance 0 overflow.
     """
@@ -149,23 +134,18 @@ class BAM(PairBias):
     def __init__(self, *, heads: int, location: bool = False) -> None:
         """Allocate the parameters; `heads` is H, at least 1."""
         super().__init__(heads=heads)
-        self.log_scale = nn.Parameter(torch.tensor(ALiBi(heads=heads).slopes).log())
+        self.log_scale = nn.Parameter(torch.tensor(alibi_slopes(heads)).log())
         self.exponent = nn.Parameter(torch.ones(heads))
         self.shift = nn.Parameter(torch.zeros(heads)) if location else None
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """Bias of each triple, at least in float32, where offsets up to 2^24 are exact."""
-        wide = torch.promote_types(dtype, torch.float32)
-        return _kept_finite(self._log_prior(head, query_position, key_position, wide), dtype)
-
-    def _log_prior(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """Log prior of each triple, of `dtype`."""
-        offset = (key_position - query_position).to(dtype)
+        wide = torch.promote_types(dtype, torch.float32)  # offsets up to 2^24 are exact
+        offset = (key_position - query_position).to(wide)
         if self.shift is not None:
-            offset = offset - 2 * self.shift.to(dtype).sinh()[head]
+            offset = offset - 2 * self.shift.to(wide).sinh()[head]
         distance = offset.abs() + float(biases.BAM_RELEASED_SMALLEST)
-        power: Tensor = distance ** self.exponent.to(dtype)[head]
-        return -self.log_scale.to(dtype).exp()[head] * power
+        power = distance ** self.exponent.to(wide)[head]
+        return kept_finite(-self.log_scale.to(wide).exp()[head] * power, dtype).to(dtype)
 
 
 class BAMWithSSMax(BAM):
@@ -180,51 +160,32 @@ class BAMWithSSMax(BAM):
         require_sizes(layers=layers)
         self.factors = nn.Parameter(torch.ones(layers, heads))
 
-    def rotate(
-        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Queries times s ln(j + 1), and keys as they are.
-
-        Raises:
-            ValueError: positions are not integers, or the content names a layer that there is not.
-        """
+    def rotate(self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None) -> QueryAndKey:
+        """Queries times s ln(j + 1), and keys as they are; raises ValueError for a layer that there is not."""
         require_integers(positions)
         wide = torch.promote_types(q_BHLC.dtype, torch.float32)
-        return (q_BHLC.to(wide) * self._temperature(positions, content, wide)).to(q_BHLC.dtype), k_BHLC
+        temperature = self._temperature(positions, content or Content(), wide)
+        return (q_BHLC.to(wide) * temperature).to(q_BHLC.dtype), k_BHLC
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias [H, J, I], or [B, H, J, I] if positions have a batch axis, with the factor of the content's layer."""
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
         wide = torch.promote_types(dtype, torch.float32)
-        log_prior = super().bias(query_positions, key_positions, content, dtype=wide)
-        return _kept_finite(log_prior * self._temperature(query_positions, content, wide), dtype)
+        log_prior = super().pair_bias(query_positions, key_positions, content, wide)
+        return kept_finite(log_prior * self._temperature(query_positions, content, wide), dtype)
 
-    def _temperature(self, positions: Tensor, content: Content | None, dtype: torch.dtype) -> Tensor:
-        """s ln(j + 1): [H, J, 1], or [B, H, J, 1] if positions have a batch axis."""
-        layer = content.layer if content else 0
-        if layer >= len(self.factors):
+    def _temperature(self, positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        """s ln(j + 1) of the content's layer: [H, J, 1], or [B, H, J, 1] if positions have a batch axis."""
+        if content.layer >= len(self.factors):
             raise ValueError(
-                f"there is no layer {layer}: BAM has factors of {len(self.factors)} layers, counted from 0"
+                f"there is no layer {content.layer}: BAM has factors of {len(self.factors)} layers, counted from 0"
             )
-        return self.factors[layer].to(dtype)[:, None, None] * positions[..., None, :, None].to(dtype).log1p()
-
-
-def _kept_finite(bias: Tensor, dtype: torch.dtype) -> Tensor:
-    """Bias in `dtype`, with the least number of that dtype in place of numbers below it."""
-    return bias.clamp(min=torch.finfo(dtype).min).to(dtype)
+        return self.factors[content.layer].to(dtype)[:, None, None] * positions[..., None, :, None].to(dtype).log1p()
 
 
 class T5(PairBias):
     """w_h[bucket(j - i)].  Parameter: one table w, float32 [H, buckets], for all layers, initialised N(0, 0.02^2).
 
-    Source: Raffel et al., arXiv 1910.10683, section 2.1.  The bucket edges are integers, so no logarithm of a distance
-    is rounded.  (T5 also omits the division of the scores by sqrt(C); this encoding does not.)
+    The bucket edges are integers, so no logarithm of a distance is rounded.  (T5 also omits the division of the scores
+    by sqrt(C); this encoding does not.)
     """
 
     bucket_of_offset: Tensor
@@ -250,22 +211,12 @@ class T5(PairBias):
         future = past[1:].flip(0) + half if bidirectional else past[:1].expand(longest)
         self.register_buffer("bucket_of_offset", torch.cat((future, past)), persistent=False)
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias of all pairs: [H, J, I], or [B, H, J, I] if positions have a batch axis."""
-        require_integers(query_positions, key_positions)
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
         index = self._index_of_offset(query_positions[..., :, None], key_positions[..., None, :])
         by_offset = self.weights[:, self.bucket_of_offset].to(dtype)
         return by_offset.index_select(1, index.flatten()).view(self.heads, *index.shape).movedim(0, -3)
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """Bias of each triple."""
         bucket = self.bucket_of_offset[self._index_of_offset(query_position, key_position)]
         return self.weights[head, bucket].to(dtype)
 
@@ -274,60 +225,33 @@ class T5(PairBias):
         return (query_position - key_position).clamp(-self.longest, self.longest) + self.longest
 
 
-class FIRE(PositionEncoding):
+class FIRE(Bias):
     """f_h(psi(|j - i|) / psi(max(j + 1, L))), psi(x) = log(|c| x + 1), with separate f, c and L in every layer.
 
-    Source: Li et al., arXiv 2310.04418.  f is a ReLU network 1 -> 32 -> H; a factor of L is learned.  The formula is
-    the paper's, which counts positions from 1, hence j + 1.  Its listing counts from 0 and adds 1e-6 to the
-    denominator.  Here the denominator is positive for every c but 0, and nothing is added (initially this would change
-    the fraction by less than 3e-7 of itself).
-
-    Parameters of each layer, float32: c [], the factor of L [], and weights and biases of f.
+    f is a ReLU network 1 -> 32 -> H; the paper counts positions from 1, hence j + 1.  The denominator is positive for
+    every c but 0.  Parameters of each layer, float32: c [], a factor of L [], and weights and biases of f.
     """
 
     def __init__(self, *, heads: int, layers: int, rate: float = 0.1, threshold: float = 512.0) -> None:
-        """Make one network per layer; `rate` and `threshold` are the initial c and L.
-
-        Raises:
-            ValueError: heads or layers below 1; rate or threshold not a positive finite number.
-        """
+        """Make one network per layer; `rate` and `threshold` are the initial c and L, positive."""
         super().__init__()
         require_sizes(heads=heads, layers=layers)
-        for name, number in (("rate", rate), ("threshold", threshold)):
-            if not (math.isfinite(number) and number > 0):
-                raise ValueError(f"{name} must be a positive finite number, not {number}")
+        require_positive(rate=rate, threshold=threshold)
         self.laws = nn.ModuleList(_LayerBias(heads=heads, rate=rate, threshold=threshold) for _ in range(layers))
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias [H, J, I], or [B, H, J, I] if positions have a batch axis, by the network of the content's layer.
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        if content.layer >= len(self.laws):
+            raise ValueError(
+                f"there is no layer {content.layer}: FIRE was made for {len(self.laws)} layers, counted from 0"
+            )
 
-        Raises:
-            ValueError: positions are not integers, or the content names a layer that FIRE was not made for.
-        """
-        require_integers(query_positions, key_positions)
-        of_layer = self._bias_of_layer(content)
+        law, wide = self.laws[content.layer], torch.promote_types(dtype, torch.float32)
 
         def of_block(block: slice) -> Tensor:
-            bias: Tensor = of_layer(query_positions[..., block, None], key_positions[..., None, :], dtype)
+            bias: Tensor = law(query_positions[..., block, None], key_positions[..., None, :], wide)
             return bias.movedim(-1, -3).to(dtype)
 
         return block_by_block(of_block, query_positions.shape[-1], key_positions.shape[-1])
-
-    def _bias_of_layer(self, content: Content | None) -> "_LayerBias":
-        """Network of the content's layer."""
-        layer = content.layer if content else 0
-        if layer >= len(self.laws):
-            raise ValueError(f"there is no layer {layer}: FIRE was made for {len(self.laws)} layers, counted from 0")
-        layer_bias = self.laws[layer]
-        assert isinstance(layer_bias, _LayerBias)
-        return layer_bias
 
 
 class _LayerBias(nn.Module):
@@ -342,27 +266,18 @@ class _LayerBias(nn.Module):
         self.outer = nn.Linear(FIRE_HIDDEN, heads)
 
     def forward(self, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """Bias of each pair: [..., H] for positions [...], computed at least in float32."""
-        fraction = self.fraction(query_position, key_position, torch.promote_types(dtype, torch.float32))[..., None]
-        hidden = F.linear(fraction, self.inner.weight.to(fraction), self.inner.bias.to(fraction)).relu()
-        return F.linear(hidden, self.outer.weight.to(fraction), self.outer.bias.to(fraction))
-
-    def fraction(self, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """psi(|j - i|) / psi(max(j + 1, L)); in float32 positions up to 2^24 are exact."""
+        """Bias of each pair, [..., H] for positions [...]; in float32 positions up to 2^24 are exact."""
         rate = self.rate.to(dtype).abs()
         reach = torch.maximum((query_position + 1).to(dtype), (self.factor.to(dtype) * self.threshold).abs())
-        return torch.log1p(rate * (query_position - key_position).abs().to(dtype)) / torch.log1p(rate * reach)
+        fraction = torch.log1p(rate * (query_position - key_position).abs().to(dtype)) / torch.log1p(rate * reach)
+        hidden = F.linear(fraction[..., None], self.inner.weight.to(dtype), self.inner.bias.to(dtype)).relu()
+        return F.linear(hidden, self.outer.weight.to(dtype), self.outer.bias.to(dtype))
 
 
-if TYPE_CHECKING:
-    import networkx as nx
-
-
-class GraphALiBi(PositionEncoding):
+class GraphALiBi(Bias):
     """-m_h d_G(u, v) with ALiBi's slopes m_h and the distances `Content.distances_BJI`; positions are not read.
 
-    Source: Gurev and Rumbell, S23D, arXiv 2506.19834.  Nodes of different components do not attend to each other: their
-    bias is -inf.  [F]  No parameters.
+    Nodes of different components do not attend to each other: their bias is -inf.  [F]  No parameters.
     """
 
     needs_distances = True
@@ -373,31 +288,17 @@ class GraphALiBi(PositionEncoding):
         super().__init__()
         self.slopes = alibi_slopes(heads)
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias of all pairs, [1 or B, H, J, I].
-
-        Raises:
-            ValueError: the content has no distances, or they are not int64 [1 or B, J, I].
-        """
-        require_integers(query_positions, key_positions)
-        distances = None if content is None else content.distances_BJI
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        distances = content.distances_BJI
         if distances is None:
             raise ValueError("graph ALiBi needs the distances of a graph: pass Content(distances_BJI=...)")
         pairs = (query_positions.shape[-1], key_positions.shape[-1])
         if distances.dtype != torch.int64 or distances.dim() != 3 or distances.shape[1:] != pairs:
             shape = f"{distances.dtype} {list(distances.shape)}"
             raise ValueError(f"distances must be int64 [1 or B, {pairs[0]}, {pairs[1]}], not {shape}")
-        wide = torch.promote_types(dtype, torch.float32)
-        slopes = torch.tensor(self.slopes, dtype=torch.float64, device=distances.device).to(wide)
-        bias = -slopes[:, None, None] * distances[:, None].to(wide)
-        return bias.masked_fill(distances[:, None] < 0, -torch.inf).to(dtype)
+        slopes = torch.tensor(self.slopes, dtype=torch.float64, device=distances.device)[:, None, None]
+        bias = linear_bias(slopes, distances[:, None], torch.promote_types(dtype, torch.float32))
+        return bias.masked_fill(distances[:, None] < 0, -torch.inf)
 
 
 def graph_distances(graph: "nx.Graph") -> Tensor:
@@ -409,12 +310,7 @@ def graph_distances(graph: "nx.Graph") -> Tensor:
 
 
 def path_distances(query_positions: Tensor, key_positions: Tensor) -> Tensor:
-    """Return the distances |j - i| in a path through all positions, int64 [1 or B, J, I].
-
-    Args:
-        query_positions: int64 [J] or [B, J].
-        key_positions: int64 [I] or [B, I].
-    """
+    """Return the distances |j - i| in a path through all positions: int64 [1 or B, J, I]."""
     distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
     return distances if distances.dim() == 3 else distances[None]
 

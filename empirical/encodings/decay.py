@@ -6,17 +6,49 @@ where both exponents are negative.  A factor can then only underflow, and in tha
 smaller, underflows too.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lengthgen.empirical.encodings.base import require_integers
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers, require_width
 
 _DIRECT = 16
 """Largest side of a block of interleaved queries and keys that is computed pair by pair."""
+
+
+class DecayedScores(PositionEncoding):
+    """Base class of encodings whose channels decay with the distance; a key after the query scores 0."""
+
+    head_dim: int
+    scores_pairwise = True
+
+    def decay_rates(self) -> Tensor:
+        """Decay rate of each channel per position: float64 [C]."""
+        raise NotImplementedError
+
+    def channels(self, q_BHJC: Tensor, k_BHIC: Tensor) -> tuple[Tensor, Tensor]:
+        """Channels of queries and of keys, at least float32."""
+        return q_BHJC, k_BHIC
+
+    def scores(
+        self,
+        q_BHJC: Tensor,
+        k_BHIC: Tensor,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+    ) -> Tensor:
+        """Return the scores, [B, H, J, I] of the dtype of q, by `decayed_scores`.
+
+        Raises:
+            ValueError: the last axis is not head_dim wide, or positions are not integers or decrease.
+        """
+        require_width(q_BHJC, self.head_dim)
+        q, k = self.channels(q_BHJC, k_BHIC)
+        rates_C = self.decay_rates().to(q.device)
+        return decayed_scores(q, k, rates_C, query_positions, key_positions).to(q_BHJC.dtype)
 
 
 def decayed_scores(
@@ -44,7 +76,10 @@ def decayed_scores(
     if refused.numel():
         raise ValueError(f"rates must be finite and at least 0, not {float(refused[0])}")
     wide = torch.promote_types(q_BHJC.dtype, torch.float32)
-    queries, keys = _Side.of(q_BHJC.to(wide), query_positions), _Side.of(k_BHIC.to(wide), key_positions)
+    queries, keys = (
+        _Side(content.to(wide), positions, positions.cpu().numpy())
+        for content, positions in ((q_BHJC, query_positions), (k_BHIC, key_positions))
+    )
     return _scores(queries, keys, rates_C.double()).to(q_BHJC.dtype)
 
 
@@ -58,8 +93,7 @@ def _require_order(name: str, positions: Tensor) -> None:
         raise ValueError(f"{name} positions must not decrease along the sequence: {after} follows {before}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Side:
+class _Side(NamedTuple):
     """Consecutive queries or keys with their positions.
 
     `host` is a CPU copy of the positions, so that no comparison waits for a device.
@@ -69,33 +103,25 @@ class _Side:
     positions: Tensor
     host: NDArray[Any]
 
-    @classmethod
-    def of(cls, content_BHLC: Tensor, positions: Tensor) -> "_Side":
-        """Make a side from queries or keys and their positions."""
-        return cls(content_BHLC=content_BHLC, positions=positions, host=positions.cpu().numpy())
-
-    def __len__(self) -> int:
+    @property
+    def length(self) -> int:
         return self.positions.shape[-1]
 
-    def halves(self) -> tuple["_Side", "_Side"]:
+    def halves(self) -> list["_Side"]:
         """Split the side in the middle."""
-        middle = len(self) // 2
-        return self._part(slice(None, middle)), self._part(slice(middle, None))
-
-    def _part(self, part: slice) -> "_Side":
-        content_BHLC, positions = self.content_BHLC[:, :, part], self.positions[..., part]
-        return _Side(content_BHLC=content_BHLC, positions=positions, host=self.host[..., part])
+        parts = slice(None, self.length // 2), slice(self.length // 2, None)
+        return [_Side(self.content_BHLC[:, :, part], self.positions[..., part], self.host[..., part]) for part in parts]
 
 
 def _scores(queries: _Side, keys: _Side, rates_C: Tensor) -> Tensor:
     """Scores of a block, split recursively until a part can be factorised or is small."""
-    if not (len(queries) and len(keys)) or (keys.host[..., 0] > queries.host[..., -1]).all():
-        return queries.content_BHLC.new_zeros(*queries.content_BHLC.shape[:3], len(keys))
+    if not (queries.length and keys.length) or (keys.host[..., 0] > queries.host[..., -1]).all():
+        return queries.content_BHLC.new_zeros(*queries.content_BHLC.shape[:3], keys.length)
     if (keys.host[..., -1] <= queries.host[..., 0]).all():
         return _factorised(queries, keys, rates_C)
-    if max(len(queries), len(keys)) <= _DIRECT:
+    if max(queries.length, keys.length) <= _DIRECT:
         return _pair_by_pair(queries, keys, rates_C)
-    if len(queries) >= len(keys):
+    if queries.length >= keys.length:
         return torch.cat([_scores(half, keys, rates_C) for half in queries.halves()], -2)
     return torch.cat([_scores(queries, half, rates_C) for half in keys.halves()], -1)
 

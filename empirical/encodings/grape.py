@@ -4,6 +4,8 @@ Source: GRAPE, arXiv 2512.07805.  Formulas: theory/encodings/grape.py.
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import torch
@@ -11,11 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lengthgen.empirical.encodings.base import (
+    Bias,
     Content,
     PairBias,
-    PositionEncoding,
+    Rotation,
     pair_distances,
-    require_integers,
+    require_heads,
+    require_planes,
     require_sizes,
     require_width,
 )
@@ -32,7 +36,7 @@ The third terms are z^4/120 and, relative to 1/2, z^4/360: at most 1e-16 and 3e-
 """
 
 
-class Grape(PositionEncoding):
+class Grape(Rotation):
     """x at position p -> exp(p L) x, L = a b^T - b a^T, by its closed form: O(C) operations per vector.
 
     Parameters: a and b, float32 [H, C], initially orthonormal, so that the plane turns by angle 1 per step; |a| |b|
@@ -40,11 +44,7 @@ class Grape(PositionEncoding):
     """
 
     def __init__(self, *, heads: int, head_dim: int) -> None:
-        """Draw a and b; `heads` is H, `head_dim` is C.
-
-        Raises:
-            ValueError: heads is below 1, or head_dim below 2.
-        """
+        """Draw a and b; `heads` is H, `head_dim` is C, at least 2."""
         super().__init__()
         if heads < 1 or head_dim < 2:
             raise ValueError(f"heads must be at least 1 and head_dim at least 2, not {heads} and {head_dim}")
@@ -52,21 +52,10 @@ class Grape(PositionEncoding):
         self.a = nn.Parameter(plane_HCx[..., 0].clone())
         self.b = nn.Parameter(plane_HCx[..., 1].clone())
 
-    def rotate(
-        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Rotated queries and keys, each [B, H, L, C] in its own dtype, rounded once.
-
-        Angles and the plane's scalars are float64, vectors at least float32.
-
-        Raises:
-            ValueError: positions are not integers, or the heads are not those of a and b.
-        """
-        require_integers(positions)
-        if q_BHLC.shape[1::2] != self.a.shape:
-            raise ValueError(f"queries have heads and width {tuple(q_BHLC.shape[1::2])}, not {tuple(self.a.shape)}")
+    def map_at(self, q_BHLC: Tensor, positions: Tensor, content: Content) -> Callable[[Tensor], Tensor]:
+        require_heads(q_BHLC, *self.a.shape)
         turn, retreat = self._factors(positions)
-        return self._rotate_vectors(q_BHLC, turn, retreat), self._rotate_vectors(k_BHLC, turn, retreat)
+        return partial(self._rotate_vectors, turn=turn, retreat=retreat)
 
     def _factors(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         """sin(ps)/s and (1 - cos ps)/s^2, float64 [1 or B, H, L]; s^2 is half the squared norm of L (Lagrange)."""
@@ -99,23 +88,17 @@ class Grape(PositionEncoding):
 BASE = 10000.0
 
 
-class GrapeCommuting(PositionEncoding):
+class GrapeCommuting(Rotation):
     """q at position p -> E R(p) E^T q, where R(p) turns plane l by p theta_l; same for keys.  Initially it is RoPE.
 
     This is GRAPE-M on commuting planes.  E = exp(K - K^T) reaches every rotation of the head.  Parameters: the entries
     of K below the diagonal and log(theta_l / RoPE's), float32 [H, C(C-1)/2] and [H, C/2], all initially 0.  Shared by
-    layers.  The published runs keep E = I, share frequencies between heads and store their logarithms sixteenfold.
-    Their planes are coordinates l and l + C/2 and turn the other way: they are the planes here with the coordinates l +
-    C/2 and l.  Their learned gain on queries and keys after the rotation breaks the relative law (claim grape-14): a
-    gain belongs before `rotate`.
+    layers.  A learned gain on queries and keys after the rotation breaks the relative law (claim grape-14): it belongs
+    before `rotate`.
     """
 
     def __init__(self, *, heads: int, head_dim: int) -> None:
-        """Allocate the parameters; `heads` is H, `head_dim` is C.
-
-        Raises:
-            ValueError: heads is below 1, or head_dim not a positive even number.
-        """
+        """Allocate the parameters; `heads` is H, `head_dim` is C, even."""
         super().__init__()
         require_sizes(heads=heads)
         self.base_frequencies = rope_frequencies(head_dim)
@@ -125,31 +108,22 @@ class GrapeCommuting(PositionEncoding):
 
     def frequencies(self) -> Tensor:
         """Angle by which each plane turns in one position step: float64 [H, C/2]."""
-        base = torch.tensor(self.base_frequencies, dtype=torch.float64, device=self.log_ratios.device)
-        return torch.exp(self.log_ratios.double()) * base
+        return learned_frequencies(self.log_ratios, self.base_frequencies)
 
     def basis(self) -> Tensor:
         """Orthogonal basis E, float64 [H, C, C]; columns 2l and 2l + 1 span plane l."""
         basis_HCC: Tensor = torch.linalg.matrix_exp(skew(self.turns.double(), self.head_dim))
         return basis_HCC
 
-    def rotate(
-        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Rotated queries and keys, each [B, H, L, C] in its own dtype, rounded once.
+    def map_at(self, q_BHLC: Tensor, positions: Tensor, content: Content) -> Callable[[Tensor], Tensor]:
+        require_heads(q_BHLC, len(self.turns), self.head_dim)
+        turn = _unit(positions[..., None, :, None] * self.frequencies()[:, None])
+        return partial(_rotate_in_basis, turn=turn, basis_HCC=self.basis())
 
-        Basis, angles and their cosines are float64, products at least float32.
 
-        Raises:
-            ValueError: positions are not integers, or heads or width differ from those given at construction.
-        """
-        require_integers(positions)
-        if q_BHLC.shape[1::2] != (len(self.turns), self.head_dim):
-            expected = (len(self.turns), self.head_dim)
-            raise ValueError(f"queries have heads and width {tuple(q_BHLC.shape[1::2])}, not {expected}")
-        angles = positions[..., None, :, None] * self.frequencies()[:, None]
-        turn, basis_HCC = torch.polar(torch.ones_like(angles), angles), self.basis()
-        return _rotate_in_basis(q_BHLC, turn, basis_HCC), _rotate_in_basis(k_BHLC, turn, basis_HCC)
+def _unit(angles: Tensor) -> Tensor:
+    """Complex numbers of length 1 with these angles."""
+    return torch.polar(torch.ones_like(angles), angles)
 
 
 def _rotate_in_basis(x_BHLC: Tensor, turn: Tensor, basis_HCC: Tensor) -> Tensor:
@@ -161,14 +135,15 @@ def _rotate_in_basis(x_BHLC: Tensor, turn: Tensor, basis_HCC: Tensor) -> Tensor:
 
 
 def rope_frequencies(head_dim: int) -> tuple[float, ...]:
-    """RoPE's frequencies base^(-2l/C) for l = 0 .. C/2 - 1.
-
-    Raises:
-        ValueError: head_dim is not a positive even number.
-    """
-    if head_dim <= 0 or head_dim % 2:
-        raise ValueError(f"head_dim must be a positive even number, not {head_dim}")
+    """RoPE's frequencies base^(-2l/C) for l = 0 .. C/2 - 1; raises ValueError for an odd head width."""
+    require_planes(head_dim=head_dim)
     return tuple(BASE ** (-2 * plane / head_dim) for plane in range(head_dim // 2))
+
+
+def learned_frequencies(log_ratios: Tensor, base_frequencies: tuple[float, ...]) -> Tensor:
+    """Frequencies whose ratios to those of RoPE are learned, by their logarithms [..., C/2]: float64."""
+    base = torch.tensor(base_frequencies, dtype=torch.float64, device=log_ratios.device)
+    return log_ratios.double().exp() * base
 
 
 def skew(entries: Tensor, size: int) -> Tensor:
@@ -179,7 +154,7 @@ def skew(entries: Tensor, size: int) -> Tensor:
     return lower - lower.transpose(-1, -2)
 
 
-class GrapeThin(PositionEncoding):
+class GrapeThin(Rotation):
     """x at position p -> exp(p E S E^T) x, E orthonormal [C, r], S skew [r, r]: O(rC + r^2) operations per vector.
 
     This is GRAPE-M with a thin generator whose planes need not commute.  In its own basis every skew generator is a sum
@@ -193,11 +168,7 @@ class GrapeThin(PositionEncoding):
     """
 
     def __init__(self, *, heads: int, head_dim: int, rank: int) -> None:
-        """Draw the parameters; `heads` is H, `head_dim` is C, `rank` is r.
-
-        Raises:
-            ValueError: heads is below 1, rank is not a positive even number, or above head_dim.
-        """
+        """Draw the parameters; `heads` is H, `head_dim` is C, `rank` is r, even."""
         super().__init__()
         require_sizes(heads=heads)
         if not 0 < rank <= head_dim or rank % 2:
@@ -218,28 +189,11 @@ class GrapeThin(PositionEncoding):
         turn: Tensor = torch.linalg.matrix_exp(generator - generator.transpose(-1, -2))
         return turn[..., : self.rank]
 
-    def rotate(
-        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Rotated queries and keys, each [B, H, L, C] in its own dtype, rounded once.
-
-        Subspace, eigenvalues and angles are float64, products at least float32.
-
-        Raises:
-            ValueError: positions are not integers, or heads or width differ from those given at construction.
-        """
-        require_integers(positions)
-        if q_BHLC.shape[1::2] != (len(self.tilts), self.head_dim):
-            expected = (len(self.tilts), self.head_dim)
-            raise ValueError(f"queries have heads and width {tuple(q_BHLC.shape[1::2])}, not {expected}")
+    def map_at(self, q_BHLC: Tensor, positions: Tensor, content: Content) -> Callable[[Tensor], Tensor]:
+        require_heads(q_BHLC, len(self.tilts), self.head_dim)
         eigenvalues_Hr, vectors_Hrr = torch.linalg.eigh(1j * skew(self.generator.double(), self.rank))
-        angles = -positions[..., None, :, None] * eigenvalues_Hr[:, None]
-        turn = torch.polar(torch.ones_like(angles), angles)
-        subspace_HCr = self.subspace()
-        return (
-            _rotate_in_subspace(q_BHLC, turn, vectors_Hrr, subspace_HCr),
-            _rotate_in_subspace(k_BHLC, turn, vectors_Hrr, subspace_HCr),
-        )
+        turn = _unit(-positions[..., None, :, None] * eigenvalues_Hr[:, None])
+        return partial(_rotate_in_subspace, turn=turn, vectors_Hrr=vectors_Hrr, subspace_HCr=self.subspace())
 
 
 def _rotate_in_subspace(x_BHLC: Tensor, turn: Tensor, vectors_Hrr: Tensor, subspace_HCr: Tensor) -> Tensor:
@@ -252,21 +206,25 @@ def _rotate_in_subspace(x_BHLC: Tensor, turn: Tensor, vectors_Hrr: Tensor, subsp
     return (x + (rotated.real - coordinates) @ subspace_HCr.transpose(-1, -2)).to(x_BHLC.dtype)
 
 
-class GrapeContextual(PositionEncoding):
+def _input_of(content: Content, encoding: str, width: int) -> Tensor:
+    """Layer's input, at least float32: [B, L, D]; raises ValueError if it is missing or not D wide."""
+    if content.x_BLD is None:
+        raise ValueError(f"{encoding} reads the layer's input: pass content with x_BLD")
+    if content.x_BLD.shape[-1] != width:
+        raise ValueError(f"the layer's input is {content.x_BLD.shape[-1]} wide, not width = {width}")
+    return content.x_BLD.to(torch.promote_types(content.x_BLD.dtype, torch.float32))
+
+
+class GrapeContextual(Rotation):
     """Plane l of the token at place t is turned by Phi_t theta_l, Phi_t the sum of w_s over the tokens s before it.
 
     w = softplus(W x + b + log(e - 1)) of the layer's input, one number per token, shared by heads: initially 1, so that
     the encoding starts as RoPE.  Parameters: W, float32 [layers, D], b, float32 [layers], and log(theta_l / RoPE's),
-    float32 [C/2]; all initially 0.  The released code deviates: it intends to start at w = 0.001 but draws W at random,
-    and in a later version the link is a sigmoid of a sixteenth, which starts at 0.394.
+    float32 [C/2]; all initially 0.
     """
 
     def __init__(self, *, width: int, head_dim: int, layers: int) -> None:
-        """Allocate the parameters; `width` is D, `head_dim` is C.
-
-        Raises:
-            ValueError: width or layers is below 1, or head_dim not a positive even number.
-        """
+        """Allocate the parameters; `width` is D, `head_dim` is C, even."""
         super().__init__()
         if width < 1 or layers < 1:
             raise ValueError(f"width and layers must be at least 1, not {width} and {layers}")
@@ -276,40 +234,23 @@ class GrapeContextual(PositionEncoding):
         self.offsets = nn.Parameter(torch.zeros(layers))
         self.log_ratios = nn.Parameter(torch.zeros(head_dim // 2))
 
-    def phases(self, positions: Tensor, content: Content | None) -> Tensor:
+    def phases(self, positions: Tensor, content: Content) -> Tensor:
         """Phases Phi, float64 [B, L]: sums over the earlier tokens in order of position, without the token itself.
 
         Raises:
-            ValueError: positions are not integers, or the layer's input is missing or not D wide.
+            ValueError: the layer's input is missing or not D wide.
         """
-        require_integers(positions)
-        if content is None or content.x_BLD is None:
-            raise ValueError("contextual GRAPE-M reads the layer's input: pass content with x_BLD")
-        x_BLD = content.x_BLD
-        if x_BLD.shape[-1] != self.weights.shape[-1]:
-            raise ValueError(f"the layer's input is {x_BLD.shape[-1]} wide, not width = {self.weights.shape[-1]}")
-        wide = torch.promote_types(x_BLD.dtype, torch.float32)
-        logits_BL = x_BLD.to(wide) @ self.weights[content.layer].to(wide) + self.offsets[content.layer].to(wide)
-        rates_BL = unit_softplus(logits_BL)
+        x_BLD = _input_of(content, "contextual GRAPE-M", self.weights.shape[-1])
+        logits_BL = x_BLD @ self.weights[content.layer].to(x_BLD) + self.offsets[content.layer].to(x_BLD)
         by_place, place = order_by_position(positions, len(x_BLD))
-        ordered = rates_BL.gather(1, by_place)
+        ordered = unit_softplus(logits_BL).gather(1, by_place)
         return (ordered.cumsum(1) - ordered).gather(1, place)
 
-    def rotate(
-        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Rotated queries and keys, each [B, H, L, C] in its own dtype, rounded once.
-
-        Phases, angles and their cosines are float64, products at least float32.
-
-        Raises:
-            ValueError: see `phases`; or the last axis is not head_dim wide.
-        """
+    def map_at(self, q_BHLC: Tensor, positions: Tensor, content: Content) -> Callable[[Tensor], Tensor]:
         require_width(q_BHLC, self.head_dim)
-        base = torch.tensor(self.base_frequencies, dtype=torch.float64, device=q_BHLC.device)
-        angles = self.phases(positions, content)[:, None, :, None] * (base * self.log_ratios.double().exp())
-        turn = torch.polar(torch.ones_like(angles), angles)
-        return apply_rotary(q_BHLC, turn, "interleaved"), apply_rotary(k_BHLC, turn, "interleaved")
+        frequencies = learned_frequencies(self.log_ratios, self.base_frequencies)
+        turn = _unit(self.phases(positions, content)[:, None, :, None] * frequencies)
+        return partial(apply_rotary, turn=turn, layout="interleaved")
 
 
 class GrapeAdditive(PairBias):
@@ -325,7 +266,6 @@ class GrapeAdditive(PairBias):
         self.log_factors = nn.Parameter(torch.zeros(heads))
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        """Bias of each triple."""
         slopes = learned_slopes(self.log_factors, self.slopes)
         return linear_bias(slopes[head], query_position - key_position, dtype)
 
@@ -340,26 +280,18 @@ def unit_softplus(logits: Tensor) -> Tensor:
     return F.softplus(logits.double() + math.log(math.e - 1))
 
 
-class GrapeGated(PositionEncoding):
-    """-omega_h (j - i) (softplus(v.q_j / sqrt C) + softplus(u.k_i / sqrt C)), v and u of length 1.
+class GrapeGated(Bias):
+    """-omega_h (j - i) (softplus(v.q_j / sqrt C) + softplus(u.k_i / sqrt C)), v and u of length 1: [B, H, J, I].
 
     Parameters, separate in each layer: w as in `GrapeAdditive`, float32 [layers, H], initially 0; v and u before
     normalisation to length 1, float32 [layers, H, C], initialised N(0, 1/C).  Queries and keys are those before
     `rotate`.
-
-    Snapshots of the released code differ; this is the last one at hand.  In the first, the slope of both gates is
-    v.q_j - u.k_i without division by sqrt C, of either sign; in the second it is softplus((v.q_j - u.k_i) / sqrt C).
-    Both have omega_h = w_h times ALiBi's slope, initially w_h = 1, of either sign as well.
     """
 
     def __init__(
         self, *, heads: int, head_dim: int, layers: int, gates: Literal["both", "query", "key"] = "both"
     ) -> None:
-        """Draw the parameters; `heads` is H, `head_dim` is C, `gates` names the gates in use.
-
-        Raises:
-            ValueError: a size is below 1, or gates is none of the three.
-        """
+        """Draw the parameters; `heads` is H, `head_dim` is C, `gates` names the gates in use."""
         super().__init__()
         if min(heads, head_dim, layers) < 1:
             raise ValueError(f"heads, head_dim and layers must be at least 1, not {heads}, {head_dim} and {layers}")
@@ -367,34 +299,20 @@ class GrapeGated(PositionEncoding):
             raise ValueError(f"gates must be both, query or key, not {gates!r}")
         self.slopes = alibi_slopes(heads)
         self.log_factors = nn.Parameter(torch.zeros(layers, heads))
+        self.query_vectors, self.key_vectors = (
+            nn.Parameter(torch.randn(layers, heads, head_dim) / head_dim**0.5) if gates in ("both", side) else None
+            for side in ("query", "key")
+        )
 
-        def vectors() -> nn.Parameter:
-            return nn.Parameter(torch.randn(layers, heads, head_dim) / head_dim**0.5)
-
-        self.query_vectors = vectors() if gates != "key" else None
-        self.key_vectors = vectors() if gates != "query" else None
-
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias [B, H, J, I], computed at least in float32 and rounded once.
-
-        Raises:
-            ValueError: positions are not integers, or queries and keys are missing.
-        """
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
         distance = pair_distances(query_positions, key_positions)
         slopes_H, query_gates_BHJ, key_gates_BHI = self._gates(content, torch.promote_types(dtype, torch.float32))
         rates_BHJI = query_gates_BHJ[..., :, None] + key_gates_BHI[..., None, :]
-        return (-slopes_H[:, None, None] * distance * rates_BHJI).to(dtype)
+        return -slopes_H[:, None, None] * distance * rates_BHJI
 
-    def _gates(self, content: Content | None, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    def _gates(self, content: Content, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
         """Slopes [H], gates of queries [B, H, J] and gates of keys [B, H, I]; an unused gate is 0."""
-        if content is None or content.q_BHJC is None or content.k_BHIC is None:
+        if content.q_BHJC is None or content.k_BHIC is None:
             raise ValueError("gated GRAPE-A reads queries and keys: pass content with q_BHJC and k_BHIC")
         dtype = torch.promote_types(dtype, content.q_BHJC.dtype)
         return (
@@ -416,55 +334,34 @@ _ROWS = 256
 """Queries processed at a time."""
 
 
-class GrapePath(PositionEncoding):
+class GrapePath(Bias):
     """b(j, i) = sum over tokens l after i, up to j, of m_h log sigma(<R_j p_j, R_l p_l> / d), where p = W x in R^d.
 
-    R_t turns every plane by t; m_h is ALiBi's slope.  Parameter: W, float32 [layers, H, d, D], initialised N(0,
-    1/(4D)). The paper's formula and code rotate p_l alone, which makes the bias depend on where positions begin (claim
-    grape-16), and the code normalises p_l alone.  Here both are rotated and neither is normalised.
+    R_t turns every plane by t; m_h is ALiBi's slope; b is 0 for a key after the query, [B, H, J, I].  Parameter: W,
+    float32 [layers, H, d, D], initialised N(0, 1/(4D)). The paper's formula rotates p_l alone, which makes the bias
+    depend on where positions begin (claim grape-16).
 
     Cost: O(T^2 d) operations and T^2 numbers per head.  No state carries over from one query to the next, because all
-    edges of a row change with the query.
+    edges of a row change with the query: queries and keys are exactly all tokens.
     """
 
     takes_last_queries = False
 
     def __init__(self, *, heads: int, width: int, layers: int) -> None:
-        """Draw the probes; `heads` is H, `width` is D.
-
-        Raises:
-            ValueError: a size is below 1.
-        """
+        """Draw the probes; `heads` is H, `width` is D."""
         super().__init__()
         if min(heads, width, layers) < 1:
             raise ValueError(f"heads, width and layers must be at least 1, not {heads}, {width} and {layers}")
         self.slopes = alibi_slopes(heads)
         self.probes = nn.Parameter(torch.randn(layers, heads, PROBE_DIM, width) / (2 * width**0.5))
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias [B, H, J, I], 0 for a key after the query.  Edges and sums are at least float32.
-
-        Raises:
-            ValueError: positions are not integers, the layer's input is missing or not D wide, or queries and
-                keys are not exactly all its tokens.
-        """
-        require_integers(query_positions, key_positions)
-        if content is None or content.x_BLD is None:
-            raise ValueError("GRAPE-AP reads the layer's input: pass content with x_BLD")
-        x_BLD = content.x_BLD
-        if x_BLD.shape[-1] != self.probes.shape[-1]:
-            raise ValueError(f"the layer's input is {x_BLD.shape[-1]} wide, not width = {self.probes.shape[-1]}")
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        x_BLD = _input_of(content, "GRAPE-AP", self.probes.shape[-1])
         if query_positions.shape[-1] != x_BLD.shape[1] or not torch.equal(query_positions, key_positions):
             raise ValueError("GRAPE-AP sums over tokens: queries and keys must both be all tokens of the layer's input")
         by_place_BL, place_BL = order_by_position(query_positions, len(x_BLD))
-        p_BHLP = self._rotated_probes(x_BLD, query_positions, content.layer)
+        p_BHLP = torch.einsum("bld,hpd->bhlp", x_BLD, self.probes[content.layer].to(x_BLD))
+        p_BHLP = apply_rotary(p_BHLP, _unit(query_positions[..., None, :, None].double()), "interleaved")
         from_last_BHLP = p_BHLP.take_along_dim(by_place_BL.flip(-1)[:, None, :, None], 2)
         from_last_BL = x_BLD.shape[1] - 1 - place_BL
         blocks = []
@@ -473,13 +370,6 @@ class GrapePath(PositionEncoding):
             sums = self._row_sums(p_BHLP[:, :, rows], from_last_BHLP, from_last_BL[:, rows])
             blocks.append(sums.take_along_dim(from_last_BL[:, None, None, :], 3).to(dtype))
         return torch.cat(blocks, 2)
-
-    def _rotated_probes(self, x_BLD: Tensor, positions: Tensor, layer: int) -> Tensor:
-        """Rotated probes R_t W x_t, [B, H, L, d]: angles in float64, the rest at least in float32."""
-        wide = torch.promote_types(x_BLD.dtype, torch.float32)
-        p_BHLP = torch.einsum("bld,hpd->bhlp", x_BLD.to(wide), self.probes[layer].to(wide))
-        angles = positions[..., None, :, None].double()
-        return apply_rotary(p_BHLP, torch.polar(torch.ones_like(angles), angles), "interleaved")
 
     def _row_sums(self, rows_BHJP: Tensor, from_last_BHLP: Tensor, from_last_BJ: Tensor) -> Tensor:
         """Sum of the edges after each place, up to the query's: [B, H, J, L], places counted from the last back."""

@@ -7,6 +7,7 @@ role may be spread over several labels, but two roles in one label disagree.  [F
 kinds of pairs, and there are far more pairs.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ class LearnedRelationError(LengthgenError):
     """The weights are malformed, or there is no pair to compare."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Disagreement:
     """Pair whose learned label stands for another label than its ideal one; positions are 1-based.
 
@@ -64,20 +65,11 @@ class Comparison:
         """Ideal label -> number of its pairs, over all scales."""
         return self._over_scales(1)
 
-    @property
-    def share(self) -> float:
-        """Share of agreeing pairs among all pairs.
-
-        Most pairs are irrelevant, so a single label for everything has a high share: look at each label's share too.
-        """
-        return sum(self.agreeing.values()) / sum(self.pairs.values())
-
     def _over_scales(self, which: int) -> dict[int, int]:
         """Sum one of the two counts over all scales: 0 for agreeing pairs, 1 for all pairs."""
-        totals: dict[int, int] = {}
+        totals = Counter[int]()
         for counts in self.scales.values():
-            for label, agreeing_and_all in counts.items():
-                totals[label] = totals.get(label, 0) + agreeing_and_all[which]
+            totals.update({label: agreeing_and_all[which] for label, agreeing_and_all in counts.items()})
         return dict(sorted(totals.items()))
 
 
@@ -146,36 +138,30 @@ def compare(
             not among its positions, or no queries are given.
         RelationError: the ideal relation has no such scale or position.
     """
-    scales, key_column, query_column, right, learned = _pairs(weights, ideal, queries)
+    pairs = _pairs(weights, ideal, queries)
+    scales, _, _, right, learned = pairs
     counts = np.zeros((int(learned.max()) + 1, int(right.max()) + 1), dtype=np.int64)
     np.add.at(counts, (learned, right), 1)
     means = counts.argmax(axis=1)[learned]
     wrong = np.flatnonzero(means != right)[:most]
-    listed = zip(
-        *(column[wrong].tolist() for column in (scales, key_column, query_column, right, learned, means)), strict=True
-    )
     return Comparison(
         meaning={int(label): int(counts[label].argmax()) for label in np.unique(learned)},
-        scales={int(scale): _counts(right[scales == scale], means[scales == scale]) for scale in np.unique(scales)},
-        disagreements=tuple(
-            Disagreement(scale=scale, key=key, query=query, ideal=ideal_label, learned=label, means=meaning)
-            for scale, key, query, ideal_label, label, meaning in listed
-        ),
+        scales={
+            int(scale): {
+                int(label): (
+                    int(((scales == scale) & (right == label) & (means == label)).sum()),
+                    int(((scales == scale) & (right == label)).sum()),
+                )
+                for label in np.unique(right[scales == scale])
+            }
+            for scale in np.unique(scales)
+        },
+        disagreements=tuple(Disagreement(*row) for row in np.stack([*pairs, means])[:, wrong].T.tolist()),
     )
 
 
-def _counts(right: Labels, meanings: Labels) -> dict[int, tuple[int, int]]:
-    """Ideal label -> (agreeing pairs, all pairs)."""
-    labels = np.unique(right)
-    return {
-        int(label): (int((meanings[right == label] == label).sum()), int((right == label).sum())) for label in labels
-    }
-
-
-def _pairs(
-    weights: Mapping[int, Weights], ideal: Relation, queries: Mapping[int, Sequence[int]]
-) -> tuple[Labels, Labels, Labels, Labels, Labels]:
-    """Scale, key, query, ideal label and strongest label of every compared pair: five columns int64 [pairs]."""
+def _pairs(weights: Mapping[int, Weights], ideal: Relation, queries: Mapping[int, Sequence[int]]) -> Labels:
+    """Scale, key, query, ideal label and strongest label of every compared pair: int64 [5, pairs]."""
     columns = []
     if len({weights_JIK.shape[-1:] for weights_JIK in weights.values()}) > 1:
         raise LearnedRelationError("weights of all scales must have the same number of labels")
@@ -187,13 +173,12 @@ def _pairs(
         for query in sorted(set(scale_queries)):
             if not 1 <= query <= len(top_labels):
                 raise LearnedRelationError(f"query {query} of scale {scale} is not in 1..{len(top_labels)}")
-            keys = np.arange(1, query + 1)
-            columns_of_query = [np.full(query, scale), keys, np.full(query, query), table[:query, query - 1]]
-            columns.append(np.stack([*columns_of_query, top_labels[query - 1, :query, 0]]))
+            keys, same = np.arange(1, query + 1), np.ones(query, dtype=np.int64)
+            ideal_labels, learned = table[:query, query - 1], top_labels[query - 1, :query, 0]
+            columns.append(np.stack([scale * same, keys, query * same, ideal_labels, learned]))
     if not columns:
         raise LearnedRelationError("there is no pair to compare: give at least one query")
-    scales, keys, query_column, ideal_labels, learned = np.concatenate(columns, axis=1)
-    return scales, keys, query_column, ideal_labels, learned
+    return np.concatenate(columns, axis=1)
 
 
 def _require_weights(weights_JIK: Weights) -> int:

@@ -150,8 +150,11 @@ def guard(encoding: PositionEncoding, name: str) -> PositionEncoding:
             raise EncodingError(f"'{name}': its parameter '{parameter}' must hold floating-point numbers on the CPU")
     # A subclass, not attributes of the module, because copies of the module keep their class.
     cls = type(encoding)
-    hooks = {hook: _guard_hook(getattr(cls, hook), check, f"'{name}': {hook} fails") for hook, check in CHECKS.items()
-             if overrides(encoding, hook)}  # fmt: skip
+    hooks = {
+        hook: _guard_hook(getattr(cls, hook), check, f"'{name}': {hook} fails")
+        for hook, check in CHECKS.items()
+        if overrides(encoding, hook)
+    }
     encoding.__class__ = type(cls.__name__, (cls,), hooks)
     return encoding
 
@@ -165,19 +168,6 @@ def _guard_hook(hook: Callable[..., Any], check: Callable[..., Any], description
             return check(hook(encoding, *arguments, **options), *arguments)
 
     return guarded_hook
-
-
-def _check_embed(answer: Any, x_BLD: Tensor, *_: Any) -> Tensor:
-    return _check_tensor(answer, x_BLD.shape, x_BLD.dtype)
-
-
-def _check_rotate(answer: Any, q_BHLC: Tensor, k_BHLC: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
-    q, k = answer
-    return _check_tensor(q, q_BHLC.shape, q_BHLC.dtype), _check_tensor(k, k_BHLC.shape, k_BHLC.dtype)
-
-
-def _check_scores(answer: Any, q_BHJC: Tensor, k_BHIC: Tensor, *_: Any) -> Tensor:
-    return _check_tensor(answer, (*q_BHJC.shape[:-1], k_BHIC.shape[-2]), q_BHJC.dtype)
 
 
 def _check_bias(answer: Any, query_positions: Tensor, key_positions: Tensor, content: Content | None = None) -> Any:
@@ -194,15 +184,6 @@ def _check_bias(answer: Any, query_positions: Tensor, key_positions: Tensor, con
     return answer
 
 
-def _check_normalise(answer: Any, logits_BHJI: Tensor, *_: Any) -> Tensor:
-    return _check_tensor(answer, logits_BHJI.shape, logits_BHJI.dtype)
-
-
-def _check_values(answer: Any, weights_BHJI: Tensor, _: Tensor, __: Tensor, content: Content) -> Tensor:
-    assert content.q_BHJC is not None
-    return _check_tensor(answer, content.q_BHJC.shape, weights_BHJI.dtype)
-
-
 def _check_auxiliary_loss(answer: Any, *_: Any) -> Any:
     """Return the loss if it is one real number, or None; else raise ValueError."""
     if answer is None or (isinstance(answer, Tensor) and answer.dim() == 0 and answer.is_floating_point()):
@@ -211,22 +192,27 @@ def _check_auxiliary_loss(answer: Any, *_: Any) -> Any:
 
 
 CHECKS: dict[str, Callable[..., Any]] = {
-    "embed": _check_embed,
-    "rotate": _check_rotate,
-    "scores": _check_scores,
+    "embed": lambda answer, x_BLD, *_: _check_tensor(answer, x_BLD),
+    "rotate": lambda answer, q_BHLC, k_BHLC, *_: _check_both(*answer, q_BHLC, k_BHLC),
+    "scores": lambda answer, q_BHJC, k_BHIC, *_: _check_tensor(answer, q_BHJC, (*q_BHJC.shape[:-1], k_BHIC.shape[-2])),
     "bias": _check_bias,
-    "normalise": _check_normalise,
-    "values": _check_values,
+    "normalise": lambda answer, logits_BHJI, *_: _check_tensor(answer, logits_BHJI),
+    "values": lambda answer, weights_BHJI, _, __, content: _check_tensor(answer, weights_BHJI, content.q_BHJC.shape),
     "auxiliary_loss": _check_auxiliary_loss,
 }
 """Hook -> function that checks its result, given the hook's arguments."""
 
 
-def _check_tensor(answer: Any, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """Return the answer if it is a tensor of this shape and dtype, else raise ValueError."""
-    if not isinstance(answer, Tensor) or tuple(answer.shape) != tuple(shape) or answer.dtype != dtype:
-        raise ValueError(f"it must return {dtype} {list(shape)}, not {_described(answer)}")
+def _check_tensor(answer: Any, like: Tensor, shape: tuple[int, ...] | None = None) -> Tensor:
+    """Return the answer if it is a tensor like another, or of that dtype and this shape; else raise ValueError."""
+    shape = like.shape if shape is None else shape
+    if not isinstance(answer, Tensor) or tuple(answer.shape) != tuple(shape) or answer.dtype != like.dtype:
+        raise ValueError(f"it must return {like.dtype} {list(shape)}, not {_described(answer)}")
     return answer
+
+
+def _check_both(q: Any, k: Any, q_BHLC: Tensor, k_BHLC: Tensor) -> tuple[Tensor, Tensor]:
+    return _check_tensor(q, q_BHLC), _check_tensor(k, k_BHLC)
 
 
 def _described(answer: Any) -> str:

@@ -9,7 +9,6 @@ Formulas: theory/encodings/paths.py.  Shapes as in encodings/base.py; R tokens a
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import sympy as sp
@@ -17,64 +16,39 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lengthgen.empirical.encodings.base import (
-    Content,
-    PositionEncoding,
-    pair_distances,
-    require_integers,
-    require_sizes,
-)
+from lengthgen.empirical.encodings.base import Bias, Content, kept_finite, pair_distances, require_path, require_sizes
 from lengthgen.theory.encodings import paths
 
 _ROWS = 32
 """Number R of tokens in a chunk."""
 
 
-class PathBias(PositionEncoding):
-    """D_ij = sum over the tokens i < l <= j of a log gate, which is not positive.
+class PathBias(Bias):
+    """D_ij = sum over the tokens i < l <= j of a log gate, which is not positive: [B, H, J, I].
 
     The path runs along the sequence, over tokens and not over positions without a token.  So tokens before the key,
     such as left padding, and tokens after the query change nothing, whatever their content; all tokens between them are
     on the path.  A key after the query gets 0, which the causal mask hides.
+
+    The queries are the last J of the I tokens of x, whose positions do not decrease.  Given log gates, the error is at
+    most (2.01 u + 2.01 L 2^-53) |D| on a CPU, with u the unit roundoff of the dtype and L the number of tokens,
+    whatever the gates off the path.  A bias is never below the least number of its dtype.
     """
 
     def log_gates(self, content: Content) -> Tensor:
-        """Logarithms of the gates, not positive, at least float32 even under autocast: [B, H, L].
-
-        Raises:
-            ValueError: the content has no x.
-        """
+        """Logarithms of the gates, not positive, at least float32 even under autocast: [B, H, L]."""
         raise NotImplementedError
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias [B, H, J, I]; the queries are the last J of the I tokens of x.
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        gates_BHI = self.log_gates(content)
+        require_path(query_positions, key_positions, gates_BHI.shape[-1], "log gates are summed along it")
+        return path_sums(gates_BHI, query_positions.shape[-1], dtype)
 
-        Given log gates, its error is at most (2.01 u + 2.01 L 2^-53) |D| on a CPU, with u the unit roundoff of `dtype`
-        and L the number of tokens, whatever the gates off the path.  It is never below the least number of `dtype`.
 
-        Raises:
-            ValueError: positions are not integers or decrease along the sequence, x is missing or does not have a token
-                for each key, or the queries are not its last tokens.
-        """
-        require_integers(query_positions, key_positions)
-        if (key_positions.diff(dim=-1) < 0).any():
-            raise ValueError("positions must not decrease along the sequence, because log gates are summed along it")
-        gates_BHI = self.log_gates(content or Content())
-        tokens, queries, keys = gates_BHI.shape[-1], query_positions.shape[-1], key_positions.shape[-1]
-        if tokens != keys:
-            raise ValueError(f"x has {tokens} tokens, but there are {keys} key positions")
-        if queries > keys or not (query_positions == key_positions[..., keys - queries :]).all():
-            raise ValueError(
-                f"the {queries} queries are not the last {queries} of the {keys} tokens, by their positions"
-            )
-        return path_sums(gates_BHI, queries, dtype)
+def drawn_weight(*, layers: int, heads: int, width: int) -> nn.Parameter:
+    """Weights [layers, H, D] from N(0, 0.02^2)."""
+    require_sizes(width=width, heads=heads, layers=layers)
+    return nn.Parameter(torch.empty(layers, heads, width).normal_(std=0.02))
 
 
 def project(content: Content, weight_HD: Tensor, offset_H: Tensor | None = None) -> Tensor:
@@ -160,7 +134,9 @@ class _PathSums(torch.autograd.Function):
         """Gradient of the steps, [..., I]: sums of those of c_j - c_i with c the running sum, in float64."""
         queries, wide = gradient.shape[-2], torch.promote_types(gradient.dtype, torch.float32)
         of_sums = gradient.new_zeros(*gradient.shape[:-2], ctx.keys, dtype=torch.float64)
-        for rows, before, within in _blocks(queries, ctx.keys):
+        for start in range(0, queries, _ROWS):
+            first, stop = ctx.keys - queries + start, min(start + _ROWS, queries)
+            rows, before, within = slice(start, stop), slice(first), slice(first, ctx.keys - queries + stop)
             far, near = gradient[..., rows, before], gradient[..., rows, within].tril()
             of_sums[..., within] += far.sum(-1, dtype=wide) + near.sum(-1, dtype=wide) - near.sum(-2, dtype=wide)
             of_sums[..., before] -= far.sum(-2, dtype=wide)
@@ -179,84 +155,49 @@ def _within(chunks: Tensor) -> Tensor:
     return (chunks.clamp(min=torch.finfo(chunks.dtype).min)[..., None, :] * after).cumsum(-1).mT
 
 
-def _blocks(queries: int, keys: int) -> Iterator[tuple[slice, slice, slice]]:
-    """Yield for each block of queries (the last tokens): its rows, the keys before it, and its own keys."""
-    for start in range(0, queries, _ROWS):
-        first, stop = keys - queries + start, min(start + _ROWS, queries)
-        yield slice(start, stop), slice(first), slice(first, keys - queries + stop)
-
-
 class FoX(PathBias):
     """D_ij = sum of log sigma(w . x_l + b) over the tokens i < l <= j, with w and b of the layer and head.  [P]
 
-    Source: Lin et al., Forgetting Transformer, arXiv 2503.02130, and its released code, whose gate types "full",
-    "bias_only" and "fixed" are three classes here; "none" is NoPE.  Parameters: w, float32 [layers, H, D], and b,
-    float32 [layers, H].
+    The gate types "full", "bias_only" and "fixed" of the released code are three classes here; "none" is NoPE.
+    Parameters as in the released code: w, float32 [layers, H, D], from N(0, 0.02^2), and b, float32 [layers, H], 0.
     """
 
     def __init__(self, *, width: int, heads: int, layers: int) -> None:
-        """Draw the parameters; `width` is D.  Initial values as in the released code: w from N(0, 0.02^2), b = 0.
-
-        Raises:
-            ValueError: a size is below 1.
-        """
+        """Draw the parameters; `width` is D."""
         super().__init__()
-        require_sizes(width=width, heads=heads, layers=layers)
-        self.weight = nn.Parameter(torch.empty(layers, heads, width).normal_(std=0.02))
+        self.weight = drawn_weight(layers=layers, heads=heads, width=width)
         self.offset = nn.Parameter(torch.zeros(layers, heads))
 
     def log_gates(self, content: Content) -> Tensor:
-        """Logarithms of the forget gates f, at least float32 even under autocast: [B, H, L].
-
-        Raises:
-            ValueError: the content has no x.
-        """
         return F.logsigmoid(project(content, self.weight[content.layer], self.offset[content.layer]))
 
 
-class ConstantGates(PositionEncoding):
-    """D_ij = (p_j - p_i) log f_h, 0 for a key after the query: gates that read no data are one slope per head."""
+class ConstantGates(Bias):
+    """D_ij = (p_j - p_i) log f_h, 0 for a key after the query: gates that read no data are one slope per head.
 
-    def __init__(self, *, heads: int) -> None:
-        """Set the number of heads; `heads` is H, at least 1."""
-        super().__init__()
-        require_sizes(heads=heads)
-        self.heads = heads
+    It is rounded three times and never below the least number of its dtype.
+    """
 
     def log_gates(self, layer: int) -> Tensor:
         """Logarithms of the gates: float64 [H]."""
         raise NotImplementedError
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias [H, J, I], or [B, H, J, I] if positions have a batch axis.
-
-        It is rounded three times and never below the least number.
-        """
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
         distance = pair_distances(query_positions, key_positions)
-        wide = torch.promote_types(dtype, torch.float32)
-        gates = self.log_gates((content or Content()).layer).to(distance.device, wide)
-        bias = gates[:, None, None] * distance.clamp(min=0)
-        return bias if dtype == wide else bias.clamp(min=torch.finfo(dtype).min).to(dtype)
+        gates = self.log_gates(content.layer).to(distance.device, torch.promote_types(dtype, torch.float32))
+        return kept_finite(gates[:, None, None] * distance.clamp(min=0), dtype)
 
 
 class BiasOnlyFoX(ConstantGates):
     """Constant gates f = sigma(b).  Parameter: b, float32 [layers, H], initially 0.  [P, code: bias_only]"""
 
     def __init__(self, *, heads: int, layers: int) -> None:
-        """Allocate b; `layers` is the number of layers, at least 1."""
-        super().__init__(heads=heads)
-        require_sizes(layers=layers)
+        """Allocate b."""
+        super().__init__()
+        require_sizes(heads=heads, layers=layers)
         self.logits = nn.Parameter(torch.zeros(layers, heads))
 
     def log_gates(self, layer: int) -> Tensor:
-        """log sigma(b): float64 [H]."""
         return F.logsigmoid(self.logits[layer].double())
 
 
@@ -264,44 +205,26 @@ class FixedFoX(ConstantGates):
     """Constant gates f = e^(-1/T), T of the heads in equal steps of log T; no parameters.  [P, code: fixed]"""
 
     def __init__(self, *, heads: int, shortest: float = 2.0, longest: float = 2048.0) -> None:
-        """Set the timescales T, from `shortest` to `longest` tokens; the code prints no defaults, these are ours.
-
-        Raises:
-            ValueError: heads is below 1, or not 0 < shortest <= longest < infinity.
-        """
-        super().__init__(heads=heads)
+        """Set the timescales T, from `shortest` to `longest` tokens; the code prints no defaults, these are ours."""
+        super().__init__()
+        require_sizes(heads=heads)
         if not (0 < shortest <= longest < math.inf):
             raise ValueError(f"timescales must be 0 < shortest <= longest < inf, not {shortest} and {longest}")
         ends = {"shortest": sp.Rational(shortest), "longest": sp.Rational(longest)}
         self.timescales = tuple(float(timescale) for timescale in paths.fox_timescales(heads, **ends))
 
     def log_gates(self, layer: int) -> Tensor:
-        """-1/T: float64 [H]."""
         return -1 / torch.tensor(self.timescales, dtype=torch.float64)
 
 
-def _drawn_weight(*, layers: int, heads: int, width: int) -> nn.Parameter:
-    """Weights [layers, H, D] from N(0, 0.02^2)."""
-    require_sizes(width=width, heads=heads, layers=layers)
-    return nn.Parameter(torch.empty(layers, heads, width).normal_(std=0.02))
+class Cable(FoX):
+    """Minus the sum of softplus(w . x_l + b) over the tokens i < l <= j: FoX with the gates sigma(-(w . x_l + b)).
 
-
-class Cable(PathBias):
-    """Minus the sum of softplus(w . x_l + b) over the tokens i < l <= j, with w and b of the layer and head.
-
-    Source: Cable, arXiv 2503.08067: its released code, and for the other classes the text of its third version.  The
-    text gives no initial values; those of the released code are used for all.
-    Parameters: w, float32 [layers, H, D], initially from N(0, 0.02^2), and b, float32 [layers, H], initially 0.
+    This is the released code; the other classes are the text of the third version, which gives no initial values: those
+    of the code are used for all, and they are those of FoX.
     """
 
-    def __init__(self, *, width: int, heads: int, layers: int) -> None:
-        """Draw the parameters; `width` is D.  Raises ValueError for a size below 1."""
-        super().__init__()
-        self.weight = _drawn_weight(layers=layers, heads=heads, width=width)
-        self.offset = nn.Parameter(torch.zeros(layers, heads))
-
     def log_gates(self, content: Content) -> Tensor:
-        """Steps with a minus, -softplus(w . x + b), at least float32: [B, H, L].  ValueError without x."""
         return F.logsigmoid(-project(content, self.weight[content.layer], self.offset[content.layer]))
 
 
@@ -312,12 +235,11 @@ class UngatedCable(PathBias):
     """
 
     def __init__(self, *, width: int, heads: int, layers: int) -> None:
-        """Draw the parameter; `width` is D.  Raises ValueError for a size below 1."""
+        """Draw the parameter; `width` is D."""
         super().__init__()
-        self.weight = _drawn_weight(layers=layers, heads=heads, width=width)
+        self.weight = drawn_weight(layers=layers, heads=heads, width=width)
 
     def log_gates(self, content: Content) -> Tensor:
-        """Steps with a minus, -ReLU(w . x), at least float32: [B, H, L].  ValueError without x."""
         return -F.relu(project(content, self.weight[content.layer]))
 
 
@@ -328,27 +250,16 @@ class GatedCable(UngatedCable):
     """
 
     def __init__(self, *, width: int, heads: int, layers: int) -> None:
-        """Draw the parameters; `width` is D.  Raises ValueError for a size below 1."""
+        """Draw the parameters; `width` is D."""
         super().__init__(width=width, heads=heads, layers=layers)
-        self.gate_weight = _drawn_weight(layers=layers, heads=heads, width=width)
+        self.gate_weight = drawn_weight(layers=layers, heads=heads, width=width)
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias [B, H, J, I], computed at least in float32 and rounded once more; for the queries see `PathBias.bias`.
-
-        It is never below the least number of `dtype`.
-        """
-        content, wide = content or Content(), torch.promote_types(dtype, torch.float32)
-        paths = super().bias(query_positions, key_positions, content, dtype=wide)
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        wide = torch.promote_types(dtype, torch.float32)
+        paths = super().pair_bias(query_positions, key_positions, content, wide)
         gates_BHL = F.softplus(project(content, self.gate_weight[content.layer]))
         gates_BHJ = gates_BHL[..., paths.shape[-1] - paths.shape[-2] :].to(wide)
-        return self.law(gates_BHJ[..., None], paths).clamp(min=torch.finfo(dtype).min).to(dtype)
+        return kept_finite(self.law(gates_BHJ[..., None], paths), dtype)
 
     def law(self, gates: Tensor, paths: Tensor) -> Tensor:
         """Bias from the gates [B, H, J, 1] and the path sums [B, H, J, I], which are not positive."""
@@ -362,11 +273,10 @@ class LogarithmicCable(GatedCable):
     """
 
     def law(self, gates: Tensor, paths: Tensor) -> Tensor:
-        """Bias from the gates [B, H, J, 1] and the path sums [B, H, J, I]; a large D^2 does not overflow."""
         queries, keys = paths.shape[-2:]
         both_sides = paths + F.pad(paths[..., keys - queries :].mT, (keys - queries, 0))
         distance = gates * both_sides
-        return -2 * torch.hypot(torch.ones_like(distance), distance).log()
+        return -2 * torch.hypot(torch.ones_like(distance), distance).log()  # a large D^2 does not overflow
 
 
 MODULES = {

@@ -1,19 +1,17 @@
 """Exact recoveries in torch: an encoding whose parameters are set so that it equals another encoding."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from lengthgen.empirical.encodings.agreement import module_logits
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.biases import BAM, FIRE, KERPLE_SMALLEST, T5, ALiBi, GraphALiBi, KerplePower
-from lengthgen.empirical.encodings.grape import Grape, GrapeAdditive, GrapeCommuting, GrapeContextual, GrapePath
-from lengthgen.empirical.encodings.paths import BiasOnlyFoX, Cable, FoX, GatedCable, LogarithmicCable, UngatedCable
-from lengthgen.empirical.encodings.rotary import DynamicNTK, NTKAware, PositionInterpolation, Rotary, XPos, YaRN
-from lengthgen.empirical.encodings.seqpe import SeqPEBias
-from lengthgen.theory.encodings.catalogue import named
+from lengthgen.empirical.encodings.biases import KERPLE_SMALLEST, alibi_slopes
+from lengthgen.theory.encodings import catalogue
 
 HEADS, HEAD_DIM, WIDTH = 4, 6, 24
 POSITIONS = (0, 1, 2, 5, 31, 32, 1000, 10**5)
@@ -21,154 +19,98 @@ POSITIONS = (0, 1, 2, 5, 31, 32, 1000, 10**5)
 TOLERANCE = 1e-10
 """Largest accepted difference of a logit in float64: the largest bias here, 25 000, is accurate to 4e-12."""
 
-Pair = tuple[PositionEncoding, PositionEncoding]
+Number = float | Tensor
+SLOPES = torch.tensor(alibi_slopes(HEADS), dtype=torch.float64)
+"""ALiBi's slopes m, float64 [H].  A gate or step with them is log sigma(b) = -m or softplus(b) = m."""
+_GATE_LOGITS = -SLOPES.expm1().log()
+_WEIGHT = torch.randn(HEADS, WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
 
 
-def _with_parameters(encoding: PositionEncoding, **values: Tensor | float) -> PositionEncoding:
-    """Return the encoding in float64 with these values of its parameters."""
-    encoding = encoding.double()
+@dataclass(frozen=True, kw_only=True)
+class Recovery:
+    """Parameters with which one module equals another.
+
+    Attributes:
+        parameters: values of the general module's parameters, by name.
+        options: options of the general module.
+        of: values of the special module's parameters.
+        slopes: slopes that the special module has in place of ALiBi's.
+        along_tokens: True if the encoding sums along the tokens, so that it is equal only at the positions 0, 1, 2, ...
+    """
+
+    parameters: Mapping[str, Number] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    of: Mapping[str, Number] = field(default_factory=dict)
+    slopes: Tensor | None = None
+    along_tokens: bool = False
+
+
+def _made(name: str, parameters: Mapping[str, Number], options: Mapping[str, Any]) -> Any:
+    """Return the named module in float64 with these values of its parameters."""
+    from lengthgen.empirical.encodings.modules import named  # which imports all modules of this package
+
+    length = POSITIONS[-1] + 1
+    encoding = named(name, heads=HEADS, head_dim=HEAD_DIM, length=length, **options).double()
     with torch.no_grad():
-        for name, value in values.items():
-            parameter = encoding.get_parameter(name)
+        for path, value in parameters.items():
+            parameter = encoding.get_parameter(path)
             parameter.copy_(torch.as_tensor(value, dtype=torch.float64).expand_as(parameter))
     return encoding
 
 
-def _slopes() -> Tensor:
-    """ALiBi's slopes, float64 [HEADS]."""
-    return torch.tensor(ALiBi(heads=HEADS).slopes, dtype=torch.float64)
-
-
-def _constant_gates() -> Pair:
-    """FoX with gates log sigma(b) = -m, that is b = -log(e^m - 1)."""
-    return _with_parameters(
-        FoX(width=WIDTH, heads=HEADS, layers=1), weight=0.0, offset=-_slopes().expm1().log()
-    ), _alibi()
-
-
-def _constant_learned_gates() -> Pair:
-    """Bias-only FoX with the gates of `_constant_gates`."""
-    return _with_parameters(BiasOnlyFoX(heads=HEADS, layers=1), logits=-_slopes().expm1().log()), _alibi()
-
-
-def _constant_steps() -> Pair:
-    """Cable with steps softplus(b) = m, that is b = log(e^m - 1)."""
-    return _with_parameters(_cable(Cable), weight=0.0, offset=_slopes().expm1().log()), _alibi()
-
-
-def _minus_the_logits() -> Pair:
-    """Cable(-w, -b) for FoX(w, b)."""
-    weight, offset = _drawn(WIDTH), _drawn(1)[:, 0]
-    special = _with_parameters(FoX(width=WIDTH, heads=HEADS, layers=1), weight=weight, offset=offset)
-    return _with_parameters(_cable(Cable), weight=-weight, offset=-offset), special
-
-
-def _silent_gates() -> Pair:
-    """Gated Cable with gates log 2 and weights divided by it, for Cable without gates."""
-    weight = _drawn(WIDTH)
-    special = _with_parameters(_cable(UngatedCable), weight=weight)
-    return _with_parameters(_cable(GatedCable), weight=weight / math.log(2), gate_weight=0.0), special
-
-
-def _cable(make: Callable[..., PositionEncoding]) -> PositionEncoding:
-    """Cable of one layer."""
-    return make(width=WIDTH, heads=HEADS, layers=1)
-
-
-def _dead_steps(make: Callable[..., PositionEncoding]) -> Pair:
-    """Cable with steps ReLU(0) = 0 at every token."""
-    return _with_parameters(_cable(make), weight=0.0), PositionEncoding()
-
-
-def _drawn(columns: int) -> Tensor:
-    """Numbers of each head drawn from N(0, 1), float64 [HEADS, columns]."""
-    return torch.randn(HEADS, columns, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-
-
-def _linear_kernel() -> Pair:
-    """KERPLE with p = 1.  Its released bound r1 >= 0.01 excludes ALiBi's smallest slope, which is therefore raised.
-
-    That slope is 2^-8 for any number of heads.
-    """
-    alibi = _alibi()
-    alibi.slopes = tuple(max(slope, KERPLE_SMALLEST) for slope in alibi.slopes)
-    scale = torch.tensor(alibi.slopes, dtype=torch.float64)
-    return _with_parameters(KerplePower(heads=HEADS), scale=scale, exponent=1.0), alibi
-
-
-def _silent_path() -> Pair:
-    """GRAPE-AP with probes 0: every edge is m log sigma(0) = -m log 2."""
-    alibi = _alibi()
-    alibi.slopes = tuple(slope * math.log(2) for slope in alibi.slopes)
-    return _with_parameters(GrapePath(heads=HEADS, width=WIDTH, layers=1), probes=0.0), alibi
-
-
-def _alibi() -> ALiBi:
-    """ALiBi for HEADS heads."""
-    return ALiBi(heads=HEADS)
-
-
-def _rope() -> Rotary:
-    """RoPE for the head width HEAD_DIM."""
-    return Rotary(head_dim=HEAD_DIM)
-
-
-RECOVERIES: dict[tuple[str, str], Callable[[], Pair]] = {
-    ("t5", "nope"): lambda: (_with_parameters(T5(heads=HEADS), weights=0.0), PositionEncoding()),
-    ("t5-bidirectional", "nope"): lambda: (
-        _with_parameters(T5(heads=HEADS, bidirectional=True), weights=0.0),
-        PositionEncoding(),
+# KERPLE's released bound r1 >= 0.01 excludes ALiBi's smallest slope, 2^-8 for any number of heads: it is raised.
+_RAISED = SLOPES.clamp(min=KERPLE_SMALLEST)
+_NO_STEPS = Recovery(parameters={"weight": 0.0})
+_PLAIN = Recovery()
+RECOVERIES: dict[tuple[str, str], Recovery] = {
+    ("t5", "nope"): Recovery(parameters={"weights": 0.0}),
+    ("t5-bidirectional", "nope"): Recovery(parameters={"weights": 0.0}),
+    ("kerple-power", "alibi"): Recovery(parameters={"scale": _RAISED, "exponent": 1.0}, slopes=_RAISED),
+    ("bam", "alibi"): Recovery(parameters={"log_scale": SLOPES.log(), "exponent": 1.0}),
+    ("bam", "nope"): Recovery(parameters={"exponent": 0.0}),
+    ("seqpe", "nope"): Recovery(parameters={"query_key.weight": 0.0, "query_key.bias": 0.0}, options={"digits": 6}),
+    ("fire", "nope"): Recovery(parameters={"laws.0.outer.weight": 0.0, "laws.0.outer.bias": 0.0}),
+    ("xpos", "rope"): Recovery(options={"scale_base": 1e300}),
+    ("interpolation", "rope"): Recovery(options={"scale": 1.0}),
+    ("ntk", "rope"): Recovery(options={"scale": 1.0}),
+    ("dynamic-ntk", "rope"): _PLAIN,
+    ("yarn", "rope"): Recovery(options={"scale": 1.0}),
+    ("grape", "nope"): Recovery(parameters={"a": 0.0}),
+    ("grape-commuting", "rope"): _PLAIN,
+    ("grape-contextual", "rope"): Recovery(along_tokens=True),
+    ("grape-additive", "alibi"): _PLAIN,
+    # Every edge is m log sigma(0) = -m log 2.
+    ("grape-path", "alibi"): Recovery(parameters={"probes": 0.0}, slopes=SLOPES * math.log(2), along_tokens=True),
+    ("fox", "alibi"): Recovery(parameters={"weight": 0.0, "offset": _GATE_LOGITS}, along_tokens=True),
+    ("fox-bias-only", "alibi"): Recovery(parameters={"logits": _GATE_LOGITS}, along_tokens=True),
+    ("cable", "fox"): Recovery(
+        parameters={"weight": -_WEIGHT, "offset": -_WEIGHT[:, 0]}, of={"weight": _WEIGHT, "offset": _WEIGHT[:, 0]}
     ),
-    ("kerple-power", "alibi"): _linear_kernel,
-    ("bam", "alibi"): lambda: (_with_parameters(BAM(heads=HEADS), log_scale=_slopes().log(), exponent=1.0), _alibi()),
-    ("bam", "nope"): lambda: (_with_parameters(BAM(heads=HEADS), exponent=0.0), PositionEncoding()),
-    ("seqpe", "nope"): lambda: (
-        _with_parameters(
-            SeqPEBias(heads=HEADS, width=WIDTH, digits=6), **{"query_key.weight": 0.0, "query_key.bias": 0.0}
-        ),
-        PositionEncoding(),
+    ("cable", "alibi"): Recovery(parameters={"weight": 0.0, "offset": -_GATE_LOGITS}, along_tokens=True),
+    # Every gate is log 2.
+    ("cable-gated", "cable-nw"): Recovery(
+        parameters={"weight": _WEIGHT / math.log(2), "gate_weight": 0.0}, of={"weight": _WEIGHT}
     ),
-    ("fire", "nope"): lambda: (
-        _with_parameters(FIRE(heads=HEADS, layers=1), **{"laws.0.outer.weight": 0.0, "laws.0.outer.bias": 0.0}),
-        PositionEncoding(),
-    ),
-    ("xpos", "rope"): lambda: (XPos(head_dim=HEAD_DIM, scale_base=1e300), _rope()),
-    ("interpolation", "rope"): lambda: (PositionInterpolation(head_dim=HEAD_DIM, scale=1.0), _rope()),
-    ("ntk", "rope"): lambda: (NTKAware(head_dim=HEAD_DIM, scale=1.0), _rope()),
-    ("dynamic-ntk", "rope"): lambda: (DynamicNTK(head_dim=HEAD_DIM, trained_length=POSITIONS[-1] + 1), _rope()),
-    ("yarn", "rope"): lambda: (YaRN(head_dim=HEAD_DIM, trained_length=4096, scale=1.0), _rope()),
-    ("grape", "nope"): lambda: (_with_parameters(Grape(heads=HEADS, head_dim=HEAD_DIM), a=0.0), PositionEncoding()),
-    ("grape-commuting", "rope"): lambda: (GrapeCommuting(heads=HEADS, head_dim=HEAD_DIM), _rope()),
-    ("grape-contextual", "rope"): lambda: (GrapeContextual(width=WIDTH, head_dim=HEAD_DIM, layers=1), _rope()),
-    ("grape-additive", "alibi"): lambda: (GrapeAdditive(heads=HEADS), _alibi()),
-    ("grape-path", "alibi"): _silent_path,
-    ("fox", "alibi"): _constant_gates,
-    ("fox-bias-only", "alibi"): _constant_learned_gates,
-    ("cable", "fox"): _minus_the_logits,
-    ("cable", "alibi"): _constant_steps,
-    ("cable-gated", "cable-nw"): _silent_gates,
-    ("cable-gated", "nope"): lambda: _dead_steps(GatedCable),
-    ("cable-nw", "nope"): lambda: _dead_steps(UngatedCable),
-    ("cable-log", "nope"): lambda: _dead_steps(LogarithmicCable),
-    ("graph-alibi", "alibi"): lambda: (GraphALiBi(heads=HEADS), _alibi()),
+    ("cable-gated", "nope"): _NO_STEPS,
+    ("cable-nw", "nope"): _NO_STEPS,
+    ("cable-log", "nope"): _NO_STEPS,
+    ("graph-alibi", "alibi"): _PLAIN,
 }
-"""(general encoding, special encoding) -> function that makes both, with parameters that make them equal.
+"""(general encoding, special encoding) -> parameters that make them equal."""
 
-Encodings that sum along the tokens are equal only if positions are the tokens' indices: see `PATHS`.
-"""
-PATHS = {
-    ("grape-path", "alibi"),
-    ("fox", "alibi"),
-    ("fox-bias-only", "alibi"),
-    ("grape-contextual", "rope"),
-    ("cable", "alibi"),
-}
-"""Pairs compared at the positions 0, 1, 2, ..."""
+
+def modules_of(by: str, of: str) -> tuple[PositionEncoding, PositionEncoding]:
+    """Return the general and the special module of a pair."""
+    recovery = RECOVERIES[by, of]
+    special = _made(of, recovery.of, {})
+    if recovery.slopes is not None:
+        special.slopes = tuple(recovery.slopes.tolist())
+    return _made(by, recovery.parameters, recovery.options), special
 
 
 def token_positions(by: str, of: str) -> tuple[int, ...]:
     """Positions of the tokens whose logits are compared."""
-    return tuple(range(len(POSITIONS))) if (by, of) in PATHS else POSITIONS
+    return tuple(range(len(POSITIONS))) if RECOVERIES[by, of].along_tokens else POSITIONS
 
 
 def difference(by: str, of: str) -> float:
@@ -176,16 +118,13 @@ def difference(by: str, of: str) -> float:
 
     If only the weights are to be equal, each query's logits are compared after that of its first key is subtracted.
     """
-    positions = token_positions(by, of)
-    general, special = (encoding.double() for encoding in RECOVERIES[by, of]())
+    positions = torch.tensor(token_positions(by, of))
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(1, len(positions), WIDTH, dtype=torch.float64, generator=generator)
     q, k = torch.randn(2, 1, HEADS, len(positions), HEAD_DIM, dtype=torch.float64, generator=generator)
-    position_tensor = torch.tensor([*positions])
     with torch.no_grad():
-        differences = module_logits(general, x, q, k, position_tensor) - module_logits(
-            special, x, q, k, position_tensor
-        )
-    if any(recovery.weights_only for recovery in named(by).recovers if recovery.of == of):
+        general, special = (module_logits(module, x, q, k, positions) for module in modules_of(by, of))
+    differences = general - special
+    if any(recovery.weights_only for recovery in catalogue.named(by).recovers if recovery.of == of):
         differences = differences - differences[..., :1]
     return float(differences.tril().abs().max())

@@ -10,38 +10,50 @@ from typing import get_args
 import torch
 from torch import Tensor, nn
 
-from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers, require_sizes, require_width
+from lengthgen.empirical.encodings.base import (
+    Bias,
+    Content,
+    PositionEncoding,
+    require_integers,
+    require_path,
+    require_positive,
+    require_sizes,
+    require_width,
+)
 from lengthgen.empirical.encodings.tensors import MANY, block_by_block, one_hot, takes_products
 from lengthgen.theory.encodings.relations import WaveletName, wavelet_grid
 
 
-class Relational(PositionEncoding):
-    """logit_ij = q_j . (k_i + E^K_phi(i,j)) / sqrt(C), value_ij = v_i + E^V_phi(i,j).
+class LabelTables(Bias):
+    """Base class of learned vectors of labels: logit_ij = q_j . (k_i + e^K_ij) / sqrt(C), value_ij = v_i + e^V_ij.
 
-    After Shaw et al. (1803.02155, eq. 3 and 4), with any relation phi instead of the clipped distance.  The ideal
-    relation of a circuit makes it IPE, j - i makes it a relative encoding ([F]; how 2510.04130 injects IPE is not
-    known to us).  Parameters: tables E^K and E^V, float32 [layers, labels, C], shared by heads, initialised N(0, 1).
+    Parameters: tables E^K and E^V, float32 [layers, labels, C], shared by heads, initialised N(0, 1).
+    """
+
+    changes_values = True
+
+    def draw_tables(self, *, labels: int, layers: int, head_dim: int) -> None:
+        """Draw the tables."""
+        self.keys = nn.Parameter(torch.randn(layers, labels, head_dim))
+        self.vectors = nn.Parameter(torch.randn(layers, labels, head_dim))
+
+
+class Relational(LabelTables):
+    """e_ij = E_phi(i,j), after Shaw et al. (1803.02155, eq. 3 and 4), with any relation phi, not the clipped distance.
+
+    The ideal relation of a circuit makes it IPE, j - i makes it a relative encoding ([F]; how 2510.04130 injects IPE is
+    not known to us).  Only the labels are read, not the positions.
     """
 
     needs_labels = True
-    changes_values = True
 
     def __init__(self, *, labels: int, layers: int, head_dim: int) -> None:
         """Draw the tables for labels 0 .. labels - 1; `head_dim` is C."""
         super().__init__()
-        self.keys = nn.Parameter(torch.randn(layers, labels, head_dim))
-        self.vectors = nn.Parameter(torch.randn(layers, labels, head_dim))
+        self.draw_tables(labels=labels, layers=layers, head_dim=head_dim)
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """q_j . E^K_phi(i,j) / sqrt(C): [B, H, J, I].  Only the labels are read, not the positions."""
-        assert content is not None and content.q_BHJC is not None and content.labels_BJI is not None
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        assert content.q_BHJC is not None and content.labels_BJI is not None
         q_BHJC, labels_BJI, keys = content.q_BHJC, content.labels_BJI, self.keys[content.layer]
         keys = keys[: _labels_in_use(labels_BJI, len(keys))]
 
@@ -108,22 +120,18 @@ This order adds i and j late in the sum.
 """
 
 
-class LBPE(PositionEncoding):
-    """logit_ij = q_j . (k_i + e^K_ij) / sqrt(C), value_ij = v_i + e^V_ij, where e_ij = sum_k p_k E_k.
+class LBPE(LabelTables):
+    """e_ij = sum_k p_k E_k, where p(. | i, j[, n]) = softmax(g / temperature) over K labels.  [P]
 
-    p(. | i, j[, n]) = softmax(g / temperature) over K labels [P]; i and j are 1-based positions, n is the scale.
-
-    Source: Chen, Liang, Lin, arXiv 2510.04130.  Ours [F]: g is a ReLU network with one hidden layer, each of whose
-    units reads one linear feature of i, j and n.  So g is a sum of piecewise linear functions, one per feature, defined
-    at every length and scale.  It learns to separate pairs that differ in a feature, and does so at other scales too.
-    A role that depends on another combination, such as i = j - n, needs that feature.
+    i and j are 1-based positions, n is the scale.  Source: Chen, Liang, Lin, arXiv 2510.04130.  Ours [F]: g is a ReLU
+    network with one hidden layer, each of whose units reads one linear feature of i, j and n.  So g is a sum of
+    piecewise linear functions, one per feature, defined at every length and scale.  It learns to separate pairs that
+    differ in a feature, and does so at other scales too.  A role that depends on another combination, such as
+    i = j - n, needs that feature.
 
     Parameters of g, float32, shared by layers and heads: slopes and offsets [features, hinges], heights
-    [features, hinges, labels], levels [labels].  The tables E^K and E^V are those of `Relational`: float32
-    [layers, labels, C], shared by heads, initialised N(0, 1).
+    [features, hinges, labels], levels [labels].
     """
-
-    changes_values = True
 
     def __init__(
         self,
@@ -135,17 +143,13 @@ class LBPE(PositionEncoding):
         hinges: int = 32,
         temperature: float = 1.0,
     ) -> None:
-        """Draw the parameters; `labels` is K, `hinges` the hidden units per feature.
+        """Draw the parameters; `labels` is K, `hinges` the hidden units per feature, `temperature` is positive.
 
         The bends of the hidden units start near where the feature is 0.
-
-        Raises:
-            ValueError: a size below 1; temperature not a positive finite number.
         """
         super().__init__()
         require_sizes(layers=layers, head_dim=head_dim, labels=labels, hinges=hinges)
-        if not (math.isfinite(temperature) and temperature > 0):
-            raise ValueError(f"temperature must be a positive finite number, not {temperature}")
+        require_positive(temperature=temperature)
         self.scale_hint, self.temperature = scale_hint, temperature
         self.features = WITH_SCALE if scale_hint else PLAIN
         units = len(self.features), hinges
@@ -154,8 +158,7 @@ class LBPE(PositionEncoding):
         reach = math.prod(units) ** -0.5
         self.heights = nn.Parameter(torch.empty(*units, labels).uniform_(-reach, reach))
         self.levels = nn.Parameter(torch.empty(labels).uniform_(-reach, reach))
-        self.keys = nn.Parameter(torch.randn(layers, labels, head_dim))
-        self.vectors = nn.Parameter(torch.randn(layers, labels, head_dim))
+        self.draw_tables(labels=labels, layers=layers, head_dim=head_dim)
 
     def label_weights(self, query_positions: Tensor, key_positions: Tensor, scales: Tensor | None = None) -> Tensor:
         """Weights p of every pair, at least float32: [J, I, K], or [B, J, I, K] if an argument has a batch axis.
@@ -170,16 +173,8 @@ class LBPE(PositionEncoding):
         """
         return self._weights(query_positions, key_positions, scales).movedim(-3, -1)
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """q_j . e^K_ij / sqrt(C): [B, H, J, I].  Raises what `label_weights` raises."""
-        assert content is not None and content.q_BHJC is not None
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        assert content.q_BHJC is not None
         scores_BHJK = content.q_BHJC @ self.keys[content.layer].T / content.q_BHJC.shape[-1] ** 0.5
 
         def of_block(block: slice) -> Tensor:
@@ -216,8 +211,8 @@ class LBPE(PositionEncoding):
                 for coefficient, coordinate in zip(coefficients, (i, j, n), strict=True):
                     feature = feature + coefficient * coordinate if coefficient else feature
                 slopes, offsets, heights = (number.to(wide) for number in numbers)
-                of_pairs = bool(coefficients[0] and coefficients[1])
-                values, places = _distinct(feature) if of_pairs else (feature, None)
+                of_pairs = bool(coefficients[0] and coefficients[1]) and not torch.compiler.is_compiling()
+                values, places = distinct(feature) if of_pairs else (feature, None)
                 label_logits = (values[..., None].to(wide) * slopes + offsets).relu() @ (heights / self.temperature)
                 if places is not None:
                     label_logits = _at_places(label_logits, places)
@@ -237,25 +232,12 @@ class LBPE(PositionEncoding):
         return scales[..., None, None]
 
 
-def _distinct(feature: Tensor) -> tuple[Tensor, Tensor | None]:
-    """All integers from the smallest value of a feature to the largest, and the place of each entry among them.
-
-    None as places, and the feature itself, if it has fewer entries than that, or if a compiler must know the sizes.
-    """
-    if torch.compiler.is_compiling() or not feature.numel():
-        return feature, None
-    low, high = (int(end) for end in feature.aminmax())
-    if high - low + 1 >= feature.numel():
-        return feature, None
-    return torch.arange(low, high + 1, device=feature.device), feature - low
-
-
 def _at_places(rows: Tensor, places: Tensor) -> Tensor:
     """Rows [values, K] at places of any shape: [..., K]."""
     return rows.T.gather(1, places.flatten().expand(rows.shape[1], -1)).unflatten(1, places.shape).movedim(0, -1)
 
 
-class RPESquare(PositionEncoding):
+class RPESquare(Bias):
     """sum over k <= j, l <= i of softmax_k(W1 x_j . W2 x_k) softmax_l(W3 x_i . W4 x_l) R_((j-k) - (i-l)).  [P]
 
     Source: arXiv 2410.08898.  Parameters: W1..W4, float32 [layers, inner, D], shared by heads; R, float32 [layers, H, 2
@@ -263,7 +245,8 @@ class RPESquare(PositionEncoding):
     B_it that of key i, the bias is sum_st A_js R_(s-t) B_it.
 
     "k <= j" is meant along the sequence, as in the causal mask, and any token may be an anchor: padding must come after
-    the real tokens.  Attention finds the anchors from content, so no scale is needed.
+    the real tokens.  Attention finds the anchors from content, so no scale is needed.  The queries are the last J of
+    the I tokens of x, whose positions do not decrease and span less than `length`.
     """
 
     def __init__(self, *, width: int, heads: int, layers: int, length: int, inner: int = 16) -> None:
@@ -271,9 +254,6 @@ class RPESquare(PositionEncoding):
 
         R covers the distances 0 .. length - 1.  R is initialised N(0, 0.02^2), W1..W4 like PyTorch's linear layers:
         both are our choice.
-
-        Raises:
-            ValueError: a size is below 1.
         """
         super().__init__()
         require_sizes(width=width, heads=heads, layers=layers, length=length, inner=inner)
@@ -284,27 +264,20 @@ class RPESquare(PositionEncoding):
         )
         self.table = nn.Parameter(torch.empty(layers, heads, 2 * length - 1).normal_(std=0.02))
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias [B, H, J, I], computed at least in float32; the queries are the last J of the I tokens of x.
-
-        Raises:
-            ValueError: positions are not integers, decrease along the sequence, or span more than `length`; x
-                is missing or does not have a token for each key; or the queries are not its last tokens.
-        """
-        if content is None or content.x_BLD is None:
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        if content.x_BLD is None:
             raise ValueError("RPE-Square finds anchors in the layer's input: the content has no x_BLD")
-        self._check(query_positions, key_positions, tokens=content.x_BLD.shape[-2])
+        tokens, span = content.x_BLD.shape[-2], _span(key_positions)
+        require_path(query_positions, key_positions, tokens, "anchors are searched before a token")
+        if span >= self.length:
+            raise ValueError(
+                f"tokens {span} positions apart are farther than the table of length {self.length} covers: make "
+                "RPE-Square with a larger length"
+            )
         layer, first = content.layer, key_positions.shape[-1] - query_positions.shape[-1]
         wide = torch.promote_types(torch.promote_types(content.x_BLD.dtype, dtype), torch.float32)
         x_BID, positions_1I = content.x_BLD.to(wide), key_positions if key_positions.ndim == 2 else key_positions[None]
-        reach = _span(key_positions) + 1
+        reach = span + 1
         with torch.autocast(x_BID.device.type, enabled=False):
             weights = (weight[layer].to(wide) for weight in (self.of_query, self.of_query_anchor))
             query_BJS = _by_distance(_anchor_weights(x_BID, *weights, first=first), positions_1I, reach)
@@ -313,26 +286,6 @@ class RPESquare(PositionEncoding):
             distance = torch.arange(reach, device=x_BID.device)
             toeplitz_HST = self.table[layer].to(wide)[:, distance[:, None] - distance + self.length - 1]
             return (query_BJS[:, None] @ toeplitz_HST @ key_BIS[:, None].transpose(-1, -2)).to(dtype)
-
-    def _check(self, query_positions: Tensor, key_positions: Tensor, *, tokens: int) -> None:
-        """Raise ValueError for positions that `bias` refuses."""
-        require_integers(query_positions, key_positions)
-        queries, keys = query_positions.shape[-1], key_positions.shape[-1]
-        if tokens != keys:
-            raise ValueError(f"x has {tokens} tokens, but there are {keys} key positions")
-        if queries > keys or not (query_positions == key_positions[..., keys - queries :]).all():
-            raise ValueError(
-                f"the {queries} queries are not the last {queries} of the {keys} tokens, by their positions"
-            )
-        if (key_positions.diff(dim=-1) < 0).any():
-            raise ValueError(
-                "positions must not decrease along the sequence, because anchors are searched before a token"
-            )
-        if _span(key_positions) >= self.length:
-            raise ValueError(
-                f"tokens {_span(key_positions)} positions apart are farther than the table of length {self.length} "
-                "covers: make RPE-Square with a larger length"
-            )
 
 
 def _span(positions: Tensor) -> int:
@@ -371,11 +324,7 @@ class Wavelet(PositionEncoding):
     scores_pairwise = True
 
     def __init__(self, *, head_dim: int, wavelet: WaveletName = "ricker", scales: int = 8) -> None:
-        """Set the head width d, the wavelet psi and the number s of scales 1, 2, ..., 2^(s-1).
-
-        Raises:
-            ValueError: head_dim is below 1, `wavelet` is no name of one, or scales is not from 1 to 32.
-        """
+        """Set the head width d, the wavelet psi and the number s, from 1 to 32, of scales 1, 2, ..., 2^(s-1)."""
         super().__init__()
         require_sizes(head_dim=head_dim)
         if wavelet not in get_args(WaveletName):
@@ -405,32 +354,28 @@ class Wavelet(PositionEncoding):
         key_positions: Tensor,
         content: Content | None = None,
     ) -> Tensor:
-        """Scores [B, H, J, I] of the dtype of q; products and sums at least in float32.
-
-        Raises:
-            ValueError: the last axis is not head_dim wide, or positions are not integers.
-        """
+        """Scores [B, H, J, I] of the dtype of q; products and sums at least in float32."""
         require_integers(query_positions, key_positions)
         require_width(q_BHJC, self.head_dim)
         wide = torch.promote_types(q_BHJC.dtype, torch.float32)
         q_BHJC, k_BHIC, narrow = q_BHJC.to(wide), k_BHIC.to(wide), q_BHJC.dtype
-        distances_R, places = distinct_distances(query_positions[..., :, None] - key_positions[..., None, :])
+        distances_R, places = distinct(query_positions[..., :, None] - key_positions[..., None, :])
         by_distance = q_BHJC @ self.vectors(distances_R).to(wide).T
         scores = q_BHJC @ k_BHIC.transpose(-1, -2)
         return (scores + by_distance.gather(-1, places[..., None, :, :].expand(scores.shape))).to(narrow)
 
 
-def distinct_distances(distances: Tensor) -> tuple[Tensor, Tensor]:
-    """Distances that a table needs, int64 [R], and the place of each given distance in it, of their shape.
+def distinct(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a table of integers, int64 [R], and the place of each given value in it, of their shape.
 
-    The table is the range of the distances, or only those that occur if there are fewer pairs than the range is long.
+    The table is the range of the values, or only those that occur if there are fewer entries than the range is long.
     """
-    if not distances.numel():
-        return distances.new_zeros(1), distances
-    least, greatest = (int(end) for end in distances.aminmax())
-    if greatest - least < distances.numel():
-        return torch.arange(least, greatest + 1, device=distances.device), distances - least
-    table, places = distances.unique(return_inverse=True)
+    if not values.numel():
+        return values.new_zeros(1), values
+    least, greatest = (int(end) for end in values.aminmax())
+    if greatest - least < values.numel():
+        return torch.arange(least, greatest + 1, device=values.device), values - least
+    table, places = values.unique(return_inverse=True)
     return table, places
 
 

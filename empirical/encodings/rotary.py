@@ -1,9 +1,11 @@
 """Rotary encodings in torch: RoPE, its variants for longer texts, and the decaying ones.
 
-Formulas: theory/encodings/rotary.py and hope.py.
+Formulas and sources: theory/encodings/rotary.py and hope.py.
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import torch
@@ -11,70 +13,61 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lengthgen.empirical.encodings.base import (
+    Bias,
     Content,
-    PositionEncoding,
+    QueryAndKey,
+    Rotation,
     pair_distances,
-    require_integers,
+    require_planes,
+    require_positive,
     require_sizes,
     require_width,
 )
 from lengthgen.empirical.encodings.biases import linear_bias
-from lengthgen.empirical.encodings.decay import decayed_scores
+from lengthgen.empirical.encodings.decay import DecayedScores
 from lengthgen.theory.encodings import rotary
 
 Layout = rotary.Layout
+Ramp = Literal["paper", "code"]
+"""Variable in which gamma is linear: the turns of a plane (paper), or the index of a plane (released code)."""
 
 
-def require_planes(head_dim: int, base: float) -> None:
-    """Raise ValueError unless head_dim is a positive even number, and base a positive finite number."""
-    if head_dim <= 0 or head_dim % 2:
-        raise ValueError(f"head_dim must be a positive even number, not {head_dim}")
-    if not (math.isfinite(base) and base > 0):
-        raise ValueError(f"base must be a positive finite number, not {base}")
+def rope_frequencies(head_dim: int, base: float) -> Tensor:
+    """Angle base^(-2l/C) by which each plane turns in one position step: float64 [C/2]."""
+    planes = torch.arange(head_dim // 2, dtype=torch.float64)
+    return base ** (-2 * planes / head_dim)
 
 
-class Rotary(PositionEncoding):
-    """q at position p -> R(p) q, where R(p) turns plane l by p base^(-2l/C); same for keys.  No parameters.
+class Rotary(Rotation):
+    """q at position p -> R(p) q, where R(p) turns plane l by p base^(-2l/C); same for keys.  No parameters."""
 
-    Source: Su et al., RoFormer, arXiv 2104.09864.
-    """
+    stretches_by_plane = False
+    """True if planes are slowed differently, the first not at all and the last most: a head then has several."""
 
     def __init__(self, *, head_dim: int, base: float = 10000.0, layout: Layout = "interleaved") -> None:
-        """Set the frequencies; `head_dim` is C.
-
-        Raises:
-            ValueError: head_dim is not a positive even number, or base is not a positive finite number.
-        """
+        """Set the frequencies; `head_dim` is C, even."""
         super().__init__()
-        require_planes(head_dim, base)
+        require_planes(head_dim=head_dim)
+        require_positive(base=base)
+        if self.stretches_by_plane and head_dim == 2:
+            raise ValueError("head_dim must be above 2: one plane cannot be both the fastest and the slowest")
         self.head_dim, self.base, self.layout = head_dim, base, layout
 
     def frequencies(self, length: int) -> Tensor:
         """Angle by which each plane turns in one position step, in a sequence of this length: float64 [C/2]."""
-        planes = torch.arange(self.head_dim // 2, dtype=torch.float64)
-        return self.base ** (-2 * planes / self.head_dim)
+        return rope_frequencies(self.head_dim, self.base)
 
     def magnitude(self) -> float:
         """Factor that multiplies queries and keys besides the rotation."""
         return 1.0
 
-    def rotate(
-        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Rotated queries and keys, each [B, H, L, C] in its own dtype, rounded once.
-
-        Angles and their cosines are float64, products at least float32.
-
-        Raises:
-            ValueError: positions are not integers, or the last axis is not head_dim wide.
-        """
-        require_integers(positions)
+    def map_at(self, q_BHLC: Tensor, positions: Tensor, content: Content) -> Callable[[Tensor], Tensor]:
         require_width(q_BHLC, self.head_dim)
         length = int(positions.max()) + 1 if positions.numel() else 0
         frequencies = self.frequencies(length).to(positions.device)
         angles = positions[..., None, :, None] * frequencies  # [1 or B, 1, L, C/2]: broadcasts over heads
         turn = torch.polar(torch.full_like(angles, self.magnitude()), angles)
-        return apply_rotary(q_BHLC, turn, self.layout), apply_rotary(k_BHLC, turn, self.layout)
+        return partial(apply_rotary, turn=turn, layout=self.layout)
 
 
 def apply_rotary(x_BHLC: Tensor, turn: Tensor, layout: Layout) -> Tensor:
@@ -100,20 +93,19 @@ def _paired(x_BHLC: Tensor) -> Tensor:
     return pairs if as_stored else pairs.clone(memory_format=torch.contiguous_format)
 
 
-class PositionInterpolation(Rotary):
-    """q at position p -> R(p/s) q; same for keys.  Positions stay integers; the frequencies are divided by s.  [P]
+def require_scale(scale: float) -> None:
+    """Raise ValueError unless the scale s = new length / trained length is a finite number, at least 1."""
+    if not (math.isfinite(scale) and scale >= 1):
+        raise ValueError(f"scale must be a finite number, at least 1, not {scale}")
 
-    Source: Chen, Wong, Chen, Tian, arXiv 2306.15595.
-    """
+
+class PositionInterpolation(Rotary):
+    """q at position p -> R(p/s) q; same for keys.  Positions stay integers; the frequencies are divided by s.  [P]"""
 
     def __init__(
         self, *, head_dim: int, scale: float = 2.0, base: float = 10000.0, layout: Layout = "interleaved"
     ) -> None:
-        """Set the frequencies; no trainable parameters.  `head_dim` is C, `scale` is s.
-
-        Raises:
-            ValueError: scale is not a finite number, at least 1; or head_dim or base is refused by RoPE.
-        """
+        """Set the frequencies; `scale` is s, at least 1."""
         super().__init__(head_dim=head_dim, base=base, layout=layout)
         require_scale(scale)
         self.scale = scale
@@ -123,34 +115,14 @@ class PositionInterpolation(Rotary):
         return super().frequencies(length) / self.scale
 
 
-def require_scale(scale: float) -> None:
-    """Raise ValueError unless the scale s = new length / trained length is a finite number, at least 1."""
-    if not (math.isfinite(scale) and scale >= 1):
-        raise ValueError(f"scale must be a finite number, at least 1, not {scale}")
+class NTKAware(PositionInterpolation):
+    """RoPE with the base b s^(C/(C-2)): plane l is slower than RoPE's by s^(2l/(C-2)).  [P]"""
 
-
-class NTKAware(Rotary):
-    """RoPE with the base b s^(C/(C-2)): plane l is slower than RoPE's by s^(2l/(C-2)).  [P]
-
-    Source: the formula of YaRN, arXiv 2309.00071.
-    """
-
-    def __init__(
-        self, *, head_dim: int, scale: float = 2.0, base: float = 10000.0, layout: Layout = "interleaved"
-    ) -> None:
-        """Set the frequencies; no trainable parameters.  `head_dim` is C, `scale` is s.
-
-        Raises:
-            ValueError: head_dim is 2, scale is not a finite number, at least 1; or RoPE refuses head_dim or base.
-        """
-        super().__init__(head_dim=head_dim, base=base, layout=layout)
-        _require_planes(head_dim)
-        require_scale(scale)
-        self.scale = scale
+    stretches_by_plane = True
 
     def frequencies(self, length: int) -> Tensor:
         """Frequencies base^(-2l/C) s^(-2l/(C-2)), the same at every length: float64 [C/2]."""
-        return _slowed(super().frequencies(length), self.scale)
+        return _slowed(rope_frequencies(self.head_dim, self.base), self.scale)
 
 
 class DynamicNTK(Rotary):
@@ -161,6 +133,8 @@ class DynamicNTK(Rotary):
     a cache must hold unrotated keys.  [P, code: "dynamic" of transformers' modeling_rope_utils]
     """
 
+    stretches_by_plane = True
+
     def __init__(
         self,
         *,
@@ -170,19 +144,10 @@ class DynamicNTK(Rotary):
         base: float = 10000.0,
         layout: Layout = "interleaved",
     ) -> None:
-        """Set the frequencies; no trainable parameters.
-
-        `head_dim` is C, `trained_length` is L; with `factor` 1, s is T/L.
-
-        Raises:
-            ValueError: head_dim is 2, trained_length or factor is not a positive finite number; or RoPE refuses
-                head_dim or base.
-        """
+        """Set the frequencies; `head_dim` is C, above 2, `trained_length` is L; with `factor` 1, s is T/L."""
         super().__init__(head_dim=head_dim, base=base, layout=layout)
-        _require_planes(head_dim)
         require_sizes(trained_length=trained_length)
-        if not (math.isfinite(factor) and factor > 0):
-            raise ValueError(f"factor must be a positive finite number, not {factor}")
+        require_positive(factor=factor)
         self.trained_length, self.factor = trained_length, factor
 
     def frequencies(self, length: int) -> Tensor:
@@ -190,9 +155,7 @@ class DynamicNTK(Rotary):
         scale = max(1.0, self.factor * length / self.trained_length - (self.factor - 1))
         return _slowed(super().frequencies(length), scale)
 
-    def rotate(
-        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def rotate(self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None) -> QueryAndKey:
         """Rotate as RoPE does, each row of a batch with the frequencies of its own length."""
         if positions.ndim == 1 or not positions.numel():
             return super().rotate(q_BHLC, k_BHLC, positions)
@@ -210,21 +173,8 @@ def _slowed(frequencies: Tensor, scale: float) -> Tensor:
     return frequencies * scale**-exponents
 
 
-def _require_planes(head_dim: int) -> None:
-    """Raise ValueError for a head with a single plane."""
-    if head_dim == 2:
-        raise ValueError("head_dim must be above 2: one plane cannot be both the fastest and the slowest")
-
-
-Ramp = Literal["paper", "code"]
-"""Variable in which gamma is linear: the turns of a plane (paper), or the index of a plane (released code)."""
-
-
 class YaRN(Rotary):
-    """RoPE with the frequencies (1 - gamma_l) theta_l / s + gamma_l theta_l, and q and k times 0.1 ln s + 1.  [P]
-
-    Source: Peng, Quesnelle, Fan, Shippole, arXiv 2309.00071.
-    """
+    """RoPE with the frequencies (1 - gamma_l) theta_l / s + gamma_l theta_l, and q and k times 0.1 ln s + 1.  [P]"""
 
     def __init__(
         self,
@@ -238,14 +188,10 @@ class YaRN(Rotary):
         base: float = 10000.0,
         layout: Layout = "interleaved",
     ) -> None:
-        """Set the frequencies; no trainable parameters.
+        """Set the frequencies; `head_dim` is C, `scale` is s, at least 1.
 
-        `head_dim` is C, `scale` is s.  Planes with at most `alpha` turns are interpolated, those with `beta` or more
-        are kept.
-
-        Raises:
-            ValueError: scale is not a finite number, at least 1; trained_length is not positive; not 0 < alpha < beta;
-                the code's ramp is empty for these numbers; or RoPE refuses head_dim or base.
+        Planes with at most `alpha` turns are interpolated, those with `beta` or more are kept; 0 < alpha < beta.
+        ValueError too if the code's ramp is empty for these numbers.
         """
         super().__init__(head_dim=head_dim, base=base, layout=layout)
         require_scale(scale)
@@ -276,11 +222,17 @@ class YaRN(Rotary):
         return 0.1 * math.log(self.scale) + 1
 
     def _index_range(self) -> tuple[int, int]:
-        """First and last plane of the code's ramp, between which gamma falls from 1 to 0."""
+        """First and last plane of the code's ramp, between which gamma falls from 1 to 0.
+
+        A plane that turns n times has the fractional index c(n) = C ln(L / (2 pi n)) / (2 ln base).
+        """
         if self.base <= 1:
             raise ValueError(f"ramp='code' needs a base above 1, not {self.base}")
-        first = max(math.floor(self._plane_with(self.beta)), 0)
-        last = min(math.ceil(self._plane_with(self.alpha)), self.head_dim - 1)
+        fastest, slowest = (
+            self.head_dim * math.log(self.trained_length / (2 * math.pi * turns)) / (2 * math.log(self.base))
+            for turns in (self.beta, self.alpha)
+        )
+        first, last = max(math.floor(fastest), 0), min(math.ceil(slowest), self.head_dim - 1)
         if first >= last:
             raise ValueError(
                 f"ramp='code' would fall from plane {first} to plane {last}: trained_length = {self.trained_length} "
@@ -288,65 +240,33 @@ class YaRN(Rotary):
             )
         return first, last
 
-    def _plane_with(self, turns: float) -> float:
-        """c(n) = C ln(L / (2 pi n)) / (2 ln base): fractional index of a plane that turns n times."""
-        return self.head_dim * math.log(self.trained_length / (2 * math.pi * turns)) / (2 * math.log(self.base))
 
-
-class XPos(Rotary):
+class XPos(DecayedScores, Rotary):
     """score(j, i) = sum over planes l of zeta_l^((j - i)/512) k_l^T R(j - i) q_l, i <= j; zeta_l = (2l/C + 0.4)/1.4.
 
-    Source: Sun et al., arXiv 2212.10554.  The published code scales queries by zeta^(j/512) and keys by zeta^(-i/512),
-    which overflows (claim xpos-3: float32 at position 36261; torchscale counts from the middle, so for 72521 tokens).
-    Here `rotate` only rotates, and `scores` computes the decay of a pair from its distance, so any positions are safe.
-    The price: the logits must be computed explicitly.  A key after its query scores 0, because the formula grows
-    without bound there (claim xpos-2).
+    The published code scales queries by zeta^(j/512) and keys by zeta^(-i/512), which overflows (claim xpos-3: float32
+    at position 36261; torchscale counts from the middle, so for 72521 tokens).  Here `rotate` only rotates, and
+    `scores` computes the decay of a pair from its distance, so any positions are safe.  The price: the logits must be
+    computed explicitly.  A key after its query scores 0, because the formula grows without bound there (claim xpos-2).
     """
-
-    scores_pairwise = True
 
     def __init__(
         self, *, head_dim: int, base: float = 10000.0, scale_base: float = 512.0, layout: Layout = "interleaved"
     ) -> None:
-        """Set frequencies and rates; no trainable parameters.
-
-        `head_dim` is C; over `scale_base` positions plane l decays by the factor zeta_l.
-
-        Raises:
-            ValueError: scale_base is not a positive finite number, or RoPE refuses head_dim or base.
-        """
+        """Set frequencies and rates; over `scale_base` positions plane l decays by the factor zeta_l."""
         super().__init__(head_dim=head_dim, base=base, layout=layout)
-        if not (math.isfinite(scale_base) and scale_base > 0):
-            raise ValueError(f"scale_base must be a positive finite number, not {scale_base}")
+        require_positive(scale_base=scale_base)
         self.scale_base = scale_base
         self.zetas = tuple(float(rotary.xpos_zeta(plane, head_dim=head_dim)) for plane in range(head_dim // 2))
 
-    def rates(self) -> Tensor:
+    def decay_rates(self) -> Tensor:
         """Decay rate -log(zeta) / scale_base of each coordinate's plane: float64 [C]."""
         planes = -torch.tensor(self.zetas, dtype=torch.float64).log() / self.scale_base
         return planes.repeat_interleave(2) if self.layout == "interleaved" else planes.repeat(2)
 
-    def scores(
-        self,
-        q_BHJC: Tensor,
-        k_BHIC: Tensor,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-    ) -> Tensor:
-        """Scores of rotated queries and keys, [B, H, J, I]; see `decayed_scores`.
 
-        Raises:
-            ValueError: positions are not integers, or decrease along the sequence.
-        """
-        return decayed_scores(q_BHJC, k_BHIC, self.rates().to(q_BHJC.device), query_positions, key_positions)
-
-
-class SWAT(Rotary):
-    """Weight sigma(logit + s_h (p_j - p_i)) of the keys with p_j - p_i < W, else 0, after RoPE.  No parameters.
-
-    Source: Fu et al., arXiv 2502.18845.
-    """
+class SWAT(Rotary, Bias):
+    """Weight sigma(logit + s_h (p_j - p_i)) of the keys with p_j - p_i < W, else 0, after RoPE.  No parameters."""
 
     def __init__(
         self,
@@ -357,24 +277,12 @@ class SWAT(Rotary):
         window: int = 128,
         base: float = 10000.0,
     ) -> None:
-        """Set slopes, window W and frequencies; `heads` is H, `head_dim` is C.
-
-        Raises:
-            ValueError: heads or window is not positive, slopes is none of the three kinds, or as `Rotary`.
-        """
+        """Set slopes, window W and frequencies; `heads` is H, `head_dim` is C."""
         super().__init__(head_dim=head_dim, base=base)
         require_sizes(window=window)
         self.slopes, self.window = tuple(float(slope) for slope in rotary.swat_slopes(heads, slopes)), window
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias of all pairs: [H, J, I], or [B, H, J, I] if positions have a batch axis."""
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
         slope = torch.tensor(self.slopes, dtype=torch.float64, device=query_positions.device)[:, None, None]
         return linear_bias(-slope, pair_distances(query_positions, key_positions), dtype)
 
@@ -384,44 +292,35 @@ class SWAT(Rotary):
         return logits_BHJI.masked_fill(beyond, -torch.inf).sigmoid()
 
 
-class HoPE(PositionEncoding):
+class HoPE(DecayedScores):
     """Score of every plane (2l, 2l + 1): e^(-D theta') (S cosh D theta + A sinh D theta), with D = j - i.
 
-    Source: HoPE (hyperbolic rotary encoding), arXiv 2509.05218.  It is computed in the light-cone coordinates q1 + q2
-    and q1 - q2 as 1/2 (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta))), from distances: the paper's separate
-    factors of queries and of keys cancel and overflow (claim hope-9).  theta is base^(-2l/C) [P]; theta' is one number
-    for all planes, heads and layers [P].
+    It is computed in the light-cone coordinates q1 + q2 and q1 - q2 as 1/2 (P e^(-D (theta' - theta)) +
+    N e^(-D (theta' + theta))), from distances: the paper's separate factors of queries and of keys cancel and overflow
+    (claim hope-9).  theta is base^(-2l/C) [P]; theta' is one number for all planes, heads and layers [P].
     """
-
-    scores_pairwise = True
 
     def __init__(self, *, head_dim: int, base: float = 10000.0, damping: float = 1.1, learned: bool = True) -> None:
         """Set the rates; `head_dim` is C.
 
-        `damping` is theta', or its initial value if it is learned.  Then theta' = max theta + softplus(r) with the
-        parameter r, float32 [], which keeps theta' above every theta [F; the paper prints neither a value nor a
-        parametrisation].
-
-        Raises:
-            ValueError: head_dim is not a positive even number, base is not a positive finite number, or damping is not
-                a finite number above max theta.
+        `damping` is theta', above max theta, or its initial value if it is learned.  Then theta' = max theta +
+        softplus(r) with the parameter r, float32 [], which keeps theta' above every theta [F; the paper prints neither
+        a value nor a parametrisation].
         """
         super().__init__()
-        require_planes(head_dim, base)
+        require_planes(head_dim=head_dim)
+        require_positive(base=base)
         self.head_dim, self.base = head_dim, base
         largest = float(self.thetas().max())
         if not (math.isfinite(damping) and damping > largest):
             raise ValueError(f"damping must be a finite number above the largest rate {largest:g}, not {damping}")
-        margin = damping - largest
-        self.raw_margin: nn.Parameter | None
-        if learned:
-            self.raw_margin = nn.Parameter(torch.tensor(margin + math.log(-math.expm1(-margin))))
-        else:
-            self.raw_margin, self.fixed_margin = None, margin
+        self.fixed_margin = margin = damping - largest
+        start = torch.tensor(margin + math.log(-math.expm1(-margin)))
+        self.raw_margin = nn.Parameter(start) if learned else None
 
     def thetas(self) -> Tensor:
         """Rapidity of each plane in one position step: float64 [C/2]."""
-        return self.base ** (-2 * torch.arange(self.head_dim // 2, dtype=torch.float64) / self.head_dim)
+        return rope_frequencies(self.head_dim, self.base)
 
     def margin(self) -> Tensor:
         """theta' - max theta: float64 []."""
@@ -435,24 +334,9 @@ class HoPE(PositionEncoding):
         thetas = self.thetas().to(margin.device)
         return torch.cat((margin + (thetas.max() - thetas), margin + (thetas.max() + thetas)))
 
-    def scores(
-        self,
-        q_BHJC: Tensor,
-        k_BHIC: Tensor,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-    ) -> Tensor:
-        """Scores [B, H, J, I] of the dtype of q, 0 for a key after the query; coordinates and sums at least in float32.
-
-        Raises:
-            ValueError: the last axis is not head_dim wide, or positions are not integers or decrease.
-        """
-        require_width(q_BHJC, self.head_dim)
+    def channels(self, q_BHJC: Tensor, k_BHIC: Tensor) -> QueryAndKey:
         wide = torch.promote_types(q_BHJC.dtype, torch.float32)
-        q, k = light_cone(q_BHJC.to(wide)) / 2, light_cone(k_BHIC.to(wide))
-        rates_C = self.decay_rates().to(q.device)
-        return decayed_scores(q, k, rates_C, query_positions, key_positions).to(q_BHJC.dtype)
+        return light_cone(q_BHJC.to(wide)) / 2, light_cone(k_BHIC.to(wide))
 
 
 def light_cone(x_BHLC: Tensor) -> Tensor:

@@ -15,7 +15,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers, require_sizes, require_width
+from lengthgen.empirical.encodings.base import (
+    Bias,
+    Content,
+    PositionEncoding,
+    require_integers,
+    require_sizes,
+    require_width,
+)
 from lengthgen.theory.encodings.seqpe import BASE, MOST_DIGITS, Injection
 
 LAYERS = 2
@@ -39,26 +46,21 @@ _PER_PIVOT = 3 + 2 * CANDIDATES + HARD * (1 + 4 * EDITS)
 class DigitEncoder(nn.Module):
     """Network from the digits of a position to its code.
 
-    A position has n coordinates of K digits each; its tokens are the digits, the highest first, and last a learned one
-    without a slot.  The output at that last token is the code.
+    The tokens of a position are its K digits, the highest first, and last a learned one without a slot.  The output at
+    that last token is the code.
     """
 
-    def __init__(self, *, width: int, heads: int, digits: int, coordinates: int = 1) -> None:
-        """Draw the parameters.
-
-        Raises:
-            ValueError: a size is below 1, there are too many digits, or width not a multiple of heads.
-        """
+    def __init__(self, *, width: int, heads: int, digits: int) -> None:
+        """Draw the parameters; `width` is a multiple of `heads`."""
         super().__init__()
-        require_sizes(width=width, heads=heads, digits=digits, coordinates=coordinates)
+        require_sizes(width=width, heads=heads, digits=digits)
         if digits > MOST_DIGITS:
             raise ValueError(f"digits must be at most {MOST_DIGITS}, not {digits}: positions are 64-bit integers")
         if width % heads:
             raise ValueError(f"width {width} is not a multiple of {heads} heads")
-        self.digits, self.coordinates = digits, coordinates
+        self.digits = digits
         self.tokens = nn.Parameter(DEVIATION * torch.randn(BASE, width))
-        self.slots = nn.Parameter(DEVIATION * torch.randn(coordinates, digits, width))
-        self.axes = nn.Parameter(DEVIATION * torch.randn(coordinates, 1, width)) if coordinates > 1 else None
+        self.slots = nn.Parameter(DEVIATION * torch.randn(1, digits, width))
         self.last = nn.Parameter(DEVIATION * torch.randn(width))
         self.blocks = nn.ModuleList(_Block(width=width, heads=heads) for _ in range(LAYERS))
         self.norm = nn.LayerNorm(width)
@@ -70,37 +72,30 @@ class DigitEncoder(nn.Module):
         return int(BASE**self.digits)
 
     def forward(self, positions: Tensor, dtype: torch.dtype) -> Tensor:
-        """Codes [..., D] of positions, int64 [..., n], computed in this dtype.
+        """Codes [..., D] of positions, int64 [...], computed in this dtype.
 
         Raises:
-            ValueError: a coordinate is no integer, negative, or has more than K digits.
+            ValueError: a position is no integer, negative, or has more than K digits.
         """
         require_integers(positions)
         if not torch.compiler.is_compiling():
-            self._require_digits(positions)
+            outside = positions[(positions < 0) | (positions >= self.reach)]
+            if outside.numel():
+                raise ValueError(
+                    f"SeqPE with digits={self.digits} has codes for the positions 0 to {self.reach - 1}, and "
+                    f"{int(outside[0])} is not among them: use more digits for larger positions"
+                )
         return self.encode(positions, dtype)
 
     def encode(self, positions: Tensor, dtype: torch.dtype) -> Tensor:
         """Same as `forward` for positions that are known to have codes; a check would read them one model at a time."""
         powers = BASE ** torch.arange(self.digits - 1, -1, -1, device=positions.device)
         read = torch.div(positions[..., None], powers, rounding_mode="floor") % BASE
-        x = self.tokens.to(dtype)[read] + self.slots.to(dtype)
-        if self.axes is not None:
-            x = x + self.axes.to(dtype)
-        x = x.flatten(-3, -2)
+        x = self.tokens.to(dtype)[read] + self.slots[0].to(dtype)
         x = torch.cat([x, self.last.to(dtype).expand(*x.shape[:-2], 1, -1)], -2)
         for block in self.blocks:
             x = block(x, queries=1 if block is self.blocks[-1] else x.shape[-2])
         return _mapped(self.out, _normalised(self.norm, x[..., 0, :]))
-
-    def _require_digits(self, positions: Tensor) -> None:
-        """Raise ValueError unless all positions have a code."""
-        outside = positions[(positions < 0) | (positions >= self.reach)]
-        if outside.numel():
-            raise ValueError(
-                f"SeqPE with digits={self.digits} has codes for the positions 0 to {self.reach - 1}, and "
-                f"{int(outside[0])} is not among them: use more digits for larger positions"
-            )
 
 
 class _Block(nn.Module):
@@ -140,14 +135,14 @@ class SeqPE(PositionEncoding):
     auxiliary_numbers = PIVOTS * _PER_PIVOT + WINDOWS * (1 + SAMPLES)
 
     def __init__(self, *, width: int, heads: int, digits: int = 5) -> None:
-        """Draw the parameters of the encoder; raises ValueError as `DigitEncoder`."""
+        """Draw the parameters of the encoder."""
         super().__init__()
         self.encoder = DigitEncoder(width=width, heads=heads, digits=digits)
         self.width, self.heads = width, heads
 
     def codes(self, positions: Tensor, dtype: torch.dtype) -> Tensor:
         """Codes [..., D] of positions, int64 [...], at least in float32; raises ValueError as `DigitEncoder`."""
-        codes: Tensor = self.encoder(positions[..., None], torch.promote_types(dtype, torch.float32))
+        codes: Tensor = self.encoder(positions, torch.promote_types(dtype, torch.float32))
         return codes
 
     def auxiliary_loss(self, positions: Tensor, uniform_N: Tensor, progress: float) -> Tensor:
@@ -156,7 +151,7 @@ class SeqPE(PositionEncoding):
         pivots, candidates = contrastive_positions(numbers.view(PIVOTS, -1), self.encoder.reach)
         near, far = window_positions(window_numbers.view(WINDOWS, -1), positions, self.encoder.reach)
         drawn = (pivots, candidates, near, far)
-        codes = self.encoder.encode(torch.cat([part.flatten() for part in drawn])[:, None], self.encoder.tokens.dtype)
+        codes = self.encoder.encode(torch.cat([part.flatten() for part in drawn]), self.encoder.tokens.dtype)
         pivot_codes, candidate_codes, *windows = (
             torch.unflatten(part, 0, tuple(places.shape))
             for part, places in zip(torch.split(codes, [part.numel() for part in drawn]), drawn, strict=True)
@@ -169,60 +164,39 @@ class SeqPE(PositionEncoding):
         return weight * (contrastive + distillation_loss(near_codes.detach(), far_codes))
 
 
-class SeqPEBias(SeqPE):
+class SeqPEBias(SeqPE, Bias):
     """Injection `attn_scalar`: bias <u_h(j), w_h(i)> / sqrt(C), u and w linear maps of the code PE."""
 
     def __init__(self, *, width: int, heads: int, digits: int = 5) -> None:
         super().__init__(width=width, heads=heads, digits=digits)
         self.query_key = _linear(width, 2 * width)
 
-    def bias(
-        self,
-        query_positions: Tensor,
-        key_positions: Tensor,
-        content: Content | None = None,
-        *,
-        dtype: torch.dtype = torch.float32,
-    ) -> Tensor:
-        """Bias [H, J, I], or [B, H, J, I] if positions have a batch axis; computed at least in float32."""
-        require_integers(query_positions, key_positions)
+    def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
+        both = (query_positions, key_positions)
         # Queries are among the keys in most calls: each position is encoded once.
-        places, index = torch.unique(
-            torch.cat([query_positions.flatten(), key_positions.flatten()]), return_inverse=True
-        )
-        of_queries, of_keys = _mapped(self.query_key, self.codes(places, dtype)).chunk(2, -1)
-        query_index, key_index = torch.split(index, [query_positions.numel(), key_positions.numel()])
+        places, index = torch.unique(torch.cat([positions.flatten() for positions in both]), return_inverse=True)
+        codes = _mapped(self.query_key, self.codes(places, dtype)).chunk(2, -1)
+        indices = torch.split(index, [positions.numel() for positions in both])
         u, w = (
-            codes[chosen].view(*positions.shape, self.heads, self.width // self.heads).transpose(-2, -3)
-            for codes, chosen, positions in (
-                (of_queries, query_index, query_positions),
-                (of_keys, key_index, key_positions),
-            )
+            of_side[chosen].view(*positions.shape, self.heads, self.width // self.heads).transpose(-2, -3)
+            for of_side, chosen, positions in zip(codes, indices, both, strict=True)
         )
         bias: Tensor = u @ w.transpose(-1, -2) / math.sqrt(self.width // self.heads)
-        return bias.to(dtype)
+        return bias
 
 
 class SeqPEInput(SeqPE):
     """Injection `input_add`: x_p + PE(p)."""
 
     def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
-        """Add the codes at least in float32 and round once: [B, L, D].
-
-        Raises:
-            ValueError: as `DigitEncoder`, or the last axis is not as wide as the code.
-        """
+        """Add the codes at least in float32 and round once: [B, L, D]."""
         require_width(x_BLD, self.width, what="embeddings", name="width")
         codes = self.codes(positions, x_BLD.dtype)
         return (x_BLD.to(codes.dtype) + codes).to(x_BLD.dtype)
 
 
 def seqpe(*, width: int, heads: int, length: int = 1, digits: int = 5, injection: Injection = "attn_scalar") -> SeqPE:
-    """Make SeqPE for a model; `length` is the largest number of positions that it will get.
-
-    Raises:
-        ValueError: the injection is unknown, there are more positions than codes, or as for `DigitEncoder`.
-    """
+    """Make SeqPE for a model; `length` is the largest number of positions that it will get, at most 10^digits."""
     if injection not in get_args(Injection):
         raise ValueError(f"injection must be {' or '.join(get_args(Injection))}, not {injection!r}")
     encoding = (SeqPEBias if injection == "attn_scalar" else SeqPEInput)(width=width, heads=heads, digits=digits)

@@ -102,27 +102,15 @@ class Block(nn.Module):
         normed = self.attention_norm(x)
         qkv = self.qkv(normed).unflatten(-1, (3, self.heads, -1))
         q, k, v = qkv.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
-        content = Content(
-            layer=self.layer,
-            x_BLD=normed,
-            q_BHJC=q,
-            k_BHIC=k,
-            labels_BJI=labels,
-            scales_B=scales_MB,
-            distances_BJI=distances,
-        )
+        pairs = {"labels_BJI": labels, "distances_BJI": distances}
+        content = Content(layer=self.layer, x_BLD=normed, q_BHJC=q, k_BHIC=k, scales_B=scales_MB, **pairs)
         rotated_q, k = encoding.rotate(q, k, positions, content)
         first_attended = first if encoding.shared.takes_last_queries else 0
-        labels, distances = (None if pairs is None else pairs[..., first_attended:, :] for pairs in (labels, distances))
-        content = replace(content, q_BHJC=q[..., first_attended:, :], labels_BJI=labels, distances_BJI=distances)
+        pairs = {name: part if part is None else part[..., first_attended:, :] for name, part in pairs.items()}
+        content = replace(content, q_BHJC=q[..., first_attended:, :], **pairs)
         queries = positions[..., first_attended:]
-        mask = attention_mask(
-            queries.shape[-1],
-            positions.shape[-1],
-            torch.promote_types(q.dtype, torch.float32),
-            q.device,
-            causal=encoding.shared.causal,
-        )
+        sizes, wide = (queries.shape[-1], positions.shape[-1]), torch.promote_types(q.dtype, torch.float32)
+        mask = (causal_mask if encoding.shared.causal else _no_mask)(*sizes, wide, q.device)
         q = rotated_q[..., first_attended:, :]
         attended = attention(q, k, v, encoding, queries, positions, content, mask)[..., first - first_attended :, :]
         x = x[:, :, first:] + self.out(attended.transpose(2, 3).flatten(3))
@@ -199,13 +187,11 @@ def current_names(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {".".join(OLD_NAMES.get(part, part) for part in name.split(".")): tensor for name, tensor in weights.items()}
 
 
-def attention_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device, *, causal: bool) -> Tensor:
-    """Mask [J, I] to add to logits: `causal_mask`, or 0 everywhere if a query attends to all keys."""
-    if causal:
-        return causal_mask(queries, keys, dtype, device)
-    return torch.zeros((queries, keys), dtype=dtype, device=device)
-
-
 def causal_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Mask [J, I] to add to logits, 0 up to the query and -inf after it; the queries are the last of the keys."""
     return torch.full((queries, keys), -torch.inf, dtype=dtype, device=device).triu(1 + keys - queries)
+
+
+def _no_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Mask of a query that attends to all keys."""
+    return torch.zeros((queries, keys), dtype=dtype, device=device)

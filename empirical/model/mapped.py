@@ -67,27 +67,19 @@ class MappedEncoding(nn.Module):
 
     def embed(self, x_MBLD: Tensor, positions: Tensor) -> Tensor:
         """Input of the first layer: [M, B, L, D]."""
-        if not self.overrides("embed"):
-            return x_MBLD
-        return self._run(lambda encoding, _, at, x: encoding.embed(x, *at), Content(), (positions,), x_MBLD)
+        return self._call("embed", (x_MBLD,), (positions,)) if self.overrides("embed") else x_MBLD
 
     def rotate(self, q_MBHLC: Tensor, k_MBHLC: Tensor, positions: Tensor, content: Content) -> tuple[Tensor, Tensor]:
         """Transformed queries and keys, each [M, B, H, L, C]."""
-        if not self.overrides("rotate"):
-            return q_MBHLC, k_MBHLC
-        q, k = self._run(
-            lambda encoding, part, at, q, k: encoding.rotate(q, k, *at, part), content, (positions,), q_MBHLC, k_MBHLC
-        )
+        both = (q_MBHLC, k_MBHLC)
+        q, k = self._call("rotate", both, (positions,), content) if self.overrides("rotate") else both
         return q, k
 
     def scores(
         self, q_MBHJC: Tensor, k_MBHIC: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content
     ) -> Tensor:
         """Scores of all pairs: [M, B, H, J, I]."""
-        positions = (query_positions, key_positions)
-        return self._run(
-            lambda encoding, part, at, q, k: encoding.scores(q, k, *at, part), content, positions, q_MBHJC, k_MBHIC
-        )
+        return self._call("scores", (q_MBHJC, k_MBHIC), (query_positions, key_positions), content)
 
     def bias(
         self, query_positions: Tensor, key_positions: Tensor, content: Content, *, dtype: torch.dtype
@@ -107,18 +99,11 @@ class MappedEncoding(nn.Module):
         """Attention weights: [M, B, H, J, I]."""
         if not self.overrides("normalise"):
             return self.shared.normalise(logits_MBHJI, query_positions, key_positions)
-        positions = (query_positions, key_positions)
-        return self._run(
-            lambda encoding, _, at, logits: encoding.normalise(logits, *at), Content(), positions, logits_MBHJI
-        )
+        return self._call("normalise", (logits_MBHJI,), (query_positions, key_positions))
 
     def values(self, weights_MBHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Term added to the attention output: [M, B, H, J, C]."""
-
-        def hook(encoding: PositionEncoding, part: Content, at: tuple[Tensor, Tensor], weights: Tensor) -> Tensor:
-            return encoding.values(weights, *at, part)
-
-        return self._run(hook, content, (query_positions, key_positions), weights_MBHJI)
+        return self._call("values", (weights_MBHJI,), (query_positions, key_positions), content)
 
     @property
     def has_auxiliary_loss(self) -> bool:
@@ -146,6 +131,16 @@ class MappedEncoding(nn.Module):
     def overrides(self, hook: str) -> bool:
         """True if the encoding overrides the hook."""
         return overrides(self.shared, hook)
+
+    def _call(
+        self, name: str, tensors: tuple[Tensor, ...], positions: tuple[Tensor, ...], content: Content | None = None
+    ) -> Any:
+        """Call a hook that takes tensors, then positions, then perhaps the content."""
+
+        def hook(encoding: PositionEncoding, part: Content, at: tuple[Tensor, ...], *own: Tensor) -> Any:
+            return getattr(encoding, name)(*own, *at, *(() if content is None else (part,)))
+
+        return self._run(hook, content or Content(), positions, *tensors)
 
     def _run(self, hook: HookCall, content: Content, positions: tuple[Tensor, ...], *tensors: Tensor) -> Any:
         """Call a hook for every model, on its part of content, positions and tensors.

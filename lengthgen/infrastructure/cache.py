@@ -23,8 +23,7 @@ class Cached:
     Attributes:
         path: sealed JSON file that holds {"key": ..., "answer": ...}.
         code: hash of the code that computes the answer (`lengthgen.infrastructure.digests.source_digest`).
-        inputs: everything else that it depends on, in a form that JSON can hold; the versions of Python and of the
-            libraries need not be named.
+        inputs: what else it depends on, but for the versions of Python and of libraries, in a form that JSON can hold.
     """
 
     path: Path
@@ -109,7 +108,5 @@ def can_keep(folder: Path) -> bool:
 
 @cache
 def _tell_once(why: str) -> None:
-    if (
-        parent_process() is None
-    ):  # else the process that started this one has said so (`lengthgen.infrastructure.processes.pool`)
+    if parent_process() is None:  # else the process that started this one has said so, see `processes.pool`
         tell(f"nothing is kept in {user_cache('')} for the next time ({why}): set XDG_CACHE_HOME to another folder")

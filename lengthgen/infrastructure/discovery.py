@@ -7,14 +7,7 @@ from types import ModuleType
 
 
 def sibling_modules(name: str) -> list[ModuleType]:
-    """Import every module that lies beside one of them.
-
-    Args:
-        name: full name of a module, in its own words `__name__`.
-
-    Returns:
-        The other modules of its package, by name; packages inside it are left out.
-    """
+    """Import every other module that lies beside the one of this full name, by name; packages are left out."""
     package = import_module(name.rpartition(".")[0])
     siblings = sorted(
         f"{package.__name__}.{entry.name}" for entry in pkgutil.iter_modules(package.__path__) if not entry.ispkg

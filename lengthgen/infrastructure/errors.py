@@ -34,16 +34,13 @@ def in_words(error: Exception) -> str:
 
 def one_line(text: str, *, longest: int = LONGEST) -> str:
     """Text on one line that is safe to print: control characters are escaped, and a text that is too long is cut."""
-    cut = text[:longest]
-    line = "".join(
-        character
-        if character.isprintable()
-        else " "
-        if character.isspace()
-        else character.encode("unicode_escape").decode()
-        for character in cut
-    )
+    line = "".join(map(_printable, text[:longest]))
     return line if len(text) <= longest else f"{line}... ({len(text):,} characters in all)"
+
+
+def _printable(character: str) -> str:
+    escaped = " " if character.isspace() else character.encode("unicode_escape").decode()
+    return character if character.isprintable() else escaped
 
 
 def writable(text: str) -> str:
@@ -52,15 +49,10 @@ def writable(text: str) -> str:
 
 
 def nearest(name: str, valid_names: Iterable[str], *, listed: str = "") -> str:
-    """Hint for an unknown name: "did you mean A, B or C?", with at most three names.
+    """Hint for an unknown name: "did you mean A, B or C?", with at most three names; case is ignored.
 
     If no valid name is close, the hint has all of them if they are few, else how many there are, the three nearest, and
-    where all are listed.
-
-    Args:
-        name: the unknown name.
-        valid_names: all names that would do; case is ignored in the comparison.
-        listed: the place of the whole list, and what else would do.
+    where all are listed (`listed`).
     """
     all_names = list(dict.fromkeys(valid_names))
     names = {valid.casefold(): valid for valid in all_names}
@@ -78,9 +70,7 @@ def nearest(name: str, valid_names: Iterable[str], *, listed: str = "") -> str:
 def in_any_case(name: str, valid_names: Iterable[str]) -> str:
     """Name as it is registered, for a name that differs from it in case only; any other name unchanged."""
     names = list(valid_names)
-    if name in names:
-        return name
-    return next((valid for valid in names if valid.casefold() == name.casefold()), name)
+    return name if name in names else next((valid for valid in names if valid.casefold() == name.casefold()), name)
 
 
 def _either(names: Sequence[str]) -> str:

@@ -246,12 +246,12 @@ def json_bytes(content: Any) -> bytes:
 
 @contextmanager
 def locked(path: Path, work: str, *, wait: bool = True) -> Iterator[None]:
-    """Context manager that holds a lock file; it waits while another process holds the lock, and says so on stderr.
+    """Context manager that holds a lock file, which the system releases if the process ends.
 
-    The operating system releases the lock if the process ends.
+    It waits while another process holds the lock, and says so on stderr; the file has the name of the holder.
 
     Args:
-        path: the lock file; it contains the name of the process that holds the lock ("process 17 on HOST").
+        path: the lock file.
         work: what the holder of the lock does, as the end of a sentence: "trains RUN".
         wait: if False, a lock that is not free is an error.
 

@@ -223,11 +223,8 @@ class _Beside:
 def _forget(here: _Beside, others: Sequence[_Beside]) -> None:
     """Take away loaded modules that a file in the folder may import, and that are not as they would be found now.
 
-    One of `here.files` that other code has loaded may be of an older text.
-
-    Args:
-        here: the finder of the folder.
-        others: the finders of other folders: their modules give way to those of the same name.
+    One of `here.files` that other code has loaded may be of an older text. Modules of other folders give way to those
+    of the same name.
     """
     loaded = here.loaded()
     changed = any(not _is_as_read(here.found[name].loader) for name in loaded)

@@ -105,7 +105,7 @@ class Guarded(Generic[T]):
         return hash(id(self.function))
 
     def __call__(self, *arguments: Any) -> T:
-        # Same as `user_code`, but without the cost of a context manager and a message for each of a million calls.
+        # As `user_code`, without the cost of a context manager and a message for each of a million calls.
         outer_process = getattr(_running, "process", None)
         _running.process = os.getpid()
         try:

@@ -56,8 +56,7 @@ def audit(
         str, typer.Option(help="Least severity with which the exit code is 1: error, warning or note.")
     ] = "error",
     allow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="RULE", help="Rule with which the exit code is not 1; may be repeated."),
+        list[str] | None, typer.Option(metavar="RULE", help="Rule with which the exit code is not 1; may be repeated.")
     ] = None,
     report: Annotated[Path | None, path_option("Also write findings: FILE.sarif, or FILE.xml for JUnit.")] = None,
     repro: Annotated[
@@ -167,9 +166,8 @@ def _model_table(audit: Mapping[str, Any]) -> RenderableType:
 def _recognised(layer: Mapping[str, Any]) -> str:
     """Return one line on the encoding of a layer."""
     members = layer["layers"]
-    where = f"layer{'s' * (len(members) > 1)} {', '.join(map(str, members))}" + (
-        f" ({layer['layer_type']})" if layer["layer_type"] else ""
-    )
+    where = f"layer{'s' * (len(members) > 1)} {', '.join(map(str, members))}"
+    where += f" ({layer['layer_type']})" if layer["layer_type"] else ""
     line = f"{where}: {layer['encoding']}, {layer['heads']} heads of width {layer['head_dim']}"
     line += "" if layer["causal"] else ", queries see later keys"
     line += f", {layer['scaled']}" if "scaled" in layer else ""
@@ -242,17 +240,12 @@ def _findings_lines(audit: Mapping[str, Any], allowed: Collection[str]) -> list[
         where: dict[int | None, list[str]] = {}
         for setting, position in finding["first"].items():
             where.setdefault(position, []).append(setting)
-        parts = [
-            ("" if position is None else f"from {position}")
-            + ("" if settings == ["all"] else f" in {' / '.join(settings)}")
-            for position, settings in where.items()
-        ]
-        ending = "; ".join(part.strip() for part in parts if part)
-        lines.append(
-            f"{finding['severity']}{', allowed' if finding['rule'] in allowed else ''}: {finding['says']} "
-            f"({finding['rule']}" + (f"; {ending})" if ending else ")")
-        )
-        lines.append(f"    mend: {finding['mend']}")
+        parts = [finding["rule"]]
+        for position, settings in where.items():
+            since = [] if position is None else [f"from {position}"]
+            parts.append(" ".join(since + ([] if settings == ["all"] else [f"in {' / '.join(settings)}"])))
+        severity = f"{finding['severity']}{', allowed' if finding['rule'] in allowed else ''}"
+        lines += [f"{severity}: {finding['says']} ({'; '.join(filter(None, parts))})", f"    mend: {finding['mend']}"]
     lines += [f"note: {note} ({why})" for note, why in audit.get("notes", {}).items()]
     return lines or ["nothing found"]
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -50,7 +51,6 @@ SIZES = {
 LONGEST_FIELD = 20_000
 """Most characters of the value of a field that is set."""
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-WRITERS = (".sarif", ".xml")
 
 
 def audit(
@@ -124,20 +124,14 @@ def audit(
             )
         progress = Progress(f"audit of {model.name}", len(STEPS) + 1, "parts")
         audits = audit_model(model, requested=requested, dtypes=dtypes, to=to, budget=budget, on_step=progress.step)
-        made = model.build()
-        rotary = next((part for part in made.modules() if "Rotary" in type(part).__name__), made)
+        instance_of_model = model.build()
+        rotary = next((part for part in instance_of_model.modules() if "Rotary" in type(part).__name__), None)
         for result in audits:
-            result["source"] = source_of(rotary if result["kind"] == "rotate" else made, text)
+            result["source"] = source_of(rotary if rotary and result["kind"] == "rotate" else instance_of_model, text)
     else:
         audits = []
-        options: dict[str, Any] = {
-            "claims": claims,
-            "parameters": instance,
-            "other": second or None,
-            "heads": heads,
-            "head_dim": head_dim,
-        }
-        for subject in load(text, **options) if named else subjects(encoding, name=text, **options):
+        made = partial(load, text) if named else partial(subjects, encoding, name=text)
+        for subject in made(claims=claims, parameters=instance, other=second or None, heads=heads, head_dim=head_dim):
             progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)), "parts")
             result = report.audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step)
             audits.append(result | {"source": source_of(subject.instance(), text)})
@@ -234,14 +228,13 @@ def require_report(path: Path) -> None:
         AuditError: the ending of the path names no format.
         LengthgenError: no file can be written there.
     """
-    if path.suffix not in WRITERS:
+    if path.suffix not in (".sarif", ".xml"):
         raise AuditError(f"'{path}' names no format: end it with .sarif (SARIF) or .xml (JUnit)")
     require_writable(path)
 
 
 def write_report(answer: Mapping[str, Any], path: Path) -> None:
     """Write all findings of an answer of `auditing.audit` in the format that the ending of the path names."""
-    require_report(path)
     write_bytes(path, (sarif(answer) if path.suffix == ".sarif" else junit(answer)).encode())
 
 
@@ -254,7 +247,6 @@ def require_reproductions(path: Path) -> None:
 
 def write_reproductions(answer: Mapping[str, Any], path: Path) -> None:
     """Write the reproductions of all errors and warnings as one Python file, which fails while one of them is there."""
-    require_reproductions(path)
     write_bytes(path, reproductions(answer, path).encode())
 
 
@@ -330,18 +322,13 @@ def _findings(answer: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Ma
 def sarif(answer: Mapping[str, Any]) -> str:
     """Findings as SARIF, with what the uploads of GitHub ask for; the location is the code of what was audited."""
     findings = list(_findings(answer))
-    used = list(dict.fromkeys(finding["rule"] for _, finding in findings))
     results = [
         {
             "ruleId": finding["rule"],
             "level": finding["severity"],
             "message": {"text": f"{audit['subject']}: {finding['says']}. Mend: {finding['mend']}"},
             "locations": [{"physicalLocation": _location(answer, audit)}],
-            "properties": {
-                "first": finding["first"],
-                "numbers": finding["numbers"],
-                "reproduction": finding["reproduction"],
-            },
+            "properties": {name: finding[name] for name in ("first", "numbers", "reproduction")},
         }
         for audit, finding in findings
     ]
@@ -353,7 +340,7 @@ def sarif(answer: Mapping[str, Any]) -> str:
             "help": {"text": RULES[name].mend},
             "defaultConfiguration": {"level": RULES[name].severity.value},
         }
-        for name in used
+        for name in dict.fromkeys(finding["rule"] for _, finding in findings)
     ]
     driver = {"name": "lengthgen audit", "rules": rules}
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
@@ -361,9 +348,9 @@ def sarif(answer: Mapping[str, Any]) -> str:
 
 
 def _location(answer: Mapping[str, Any], audit: Mapping[str, Any]) -> dict[str, Any]:
-    """Place of the audited code. Uploads refuse an address with a scheme, such as hf:llama, so it is a relative path.
+    """Place of the audited code: a path below the installed packages, the current folder or one of `sys.path`.
 
-    The path starts in the folder of installed packages, in the current folder or in one that Python imports from.
+    Uploads refuse an address with a scheme, such as hf:llama.
     """
     source = audit["source"] or {"file": answer["encoding"], "line": 1}
     path = Path(os.path.abspath(source["file"]))
@@ -389,11 +376,10 @@ def junit(answer: Mapping[str, Any]) -> str:
         )
         for name, finding in cases:
             case = ElementTree.SubElement(suite, "testcase", classname=str(audit["subject"]), name=name)
-            if finding is None:
-                continue
-            text = f"{finding['says']}\n{finding['mend']}\n{finding['reproduction'] or ''}"
-            if finding["severity"] == "note":
-                ElementTree.SubElement(case, "system-out").text = text
-            else:
-                ElementTree.SubElement(case, "failure", type=finding["severity"], message=finding["says"]).text = text
+            if finding is not None:
+                kind = (
+                    {"type": finding["severity"], "message": finding["says"]} if finding["severity"] != "note" else {}
+                )
+                shown = ElementTree.SubElement(case, "failure" if kind else "system-out", kind)
+                shown.text = f"{finding['says']}\n{finding['mend']}\n{finding['reproduction'] or ''}"
     return writable(ElementTree.tostring(suites, encoding="unicode", xml_declaration=True)) + "\n"

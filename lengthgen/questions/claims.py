@@ -1,5 +1,6 @@
 """`lengthgen claims`: the claims that words find, a line each, and the page of one claim."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lengthgen.infrastructure.files import user_cache
-from lengthgen.proofs_checks.claim import TIME_LIMIT, Strength
+from lengthgen.proofs_checks.claim import PARTS, TIME_LIMIT, Strength
 from lengthgen.proofs_checks.reading import decided_at
 from lengthgen.questions.verify import claim_results
 from lengthgen.terminal.answers import show
@@ -61,7 +62,7 @@ def found_answer(words: Sequence[str], *, most: int | None) -> dict[str, Any]:
     from lengthgen.proofs_checks.search import search
 
     matches = search(words)
-    shown = matches.claims[:most]
+    shown, counts = matches.claims[:most], Counter(claim.part for claim in matches.claims)
     # These claims, and no others whose ids begin as theirs
     selection = ledger.Selection(claims=tuple(shown), find=registry.find, home=registry.home)
     settled = ledger.settled(selection, user_cache("claims"))
@@ -72,11 +73,13 @@ def found_answer(words: Sequence[str], *, most: int | None) -> dict[str, Any]:
                 "statement": claim.statement,
                 "paper": claim.source.paper,
                 "arxiv": claim.source.arxiv,
+                "part": claim.part,
                 "verdict": str(settled[claim.id].verdict) if claim.id in settled else None,
             }
             for claim in shown
         ],
         "found": len(matches.claims),
+        "parts": {part: counts[part] for part in PARTS if counts[part]},
         "missing": matches.missing,
         "unknown": [{"word": word, "nearest": near or None} for word, near in matches.unknown],
     }
@@ -116,14 +119,12 @@ _LABELS = {"P": "the paper says it", "F": "our formalisation"}
 def _listed(answer: Mapping[str, Any], shown: int) -> RenderableType:
     """Return a line for each of the first claims: id, verdict if one is stored, and the beginning of the statement."""
     total, claims = answer["found"], answer["claims"][:shown]
-    table = Table.grid(padding=(0, 2), expand=True)
-    table.add_column(no_wrap=True)
-    if settled := any(claim["verdict"] for claim in claims):
-        table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    for claim in claims:
-        verdict = [Text(claim["verdict"] or "-")] if settled else []
-        table.add_row(Text(claim["id"]), *verdict, Text(" ".join(claim["statement"].split())))
+    groups = {part: [claim for claim in claims if claim["part"] == part] for part in PARTS}
+    listed: list[RenderableType] = []
+    for part, of_part in groups.items():
+        if len(answer["parts"]) > 1 and of_part:
+            listed.append(Text(f"{PARTS[part]}: {answer['parts'][part]}", style="bold"))
+        listed.append(_lines(of_part, settled=any(claim["verdict"] for claim in claims)))
     notes = [
         f"no claim has {note['word'][:60]!r}" + (f": did you mean {note['nearest']}?" if note["nearest"] else "")
         for note in answer["unknown"]
@@ -134,7 +135,20 @@ def _listed(answer: Mapping[str, Any], shown: int) -> RenderableType:
         notes.append(f"{total - shown} more: add words, or --details")
     notes.append("`lengthgen claims ID` shows one whole; `lengthgen verify ID ...` checks them")
     title = f"{total} claim{'' if total == 1 else 's'}"
-    return Group(Text(title, style="bold"), table, *map(Text, notes))
+    return Group(Text(title, style="bold"), *listed, *map(Text, notes))
+
+
+def _lines(claims: Sequence[Mapping[str, Any]], *, settled: bool) -> Table:
+    """Return a line for each claim; with its verdict, or a dash, if some are `settled`."""
+    table = Table.grid(padding=(0, 2), expand=True)
+    table.add_column(no_wrap=True)
+    if settled:
+        table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    for claim in claims:
+        verdict = [Text(claim["verdict"] or "-")] if settled else []
+        table.add_row(Text(claim["id"]), *verdict, Text(" ".join(claim["statement"].split())))
+    return table
 
 
 def claim_page(answer: Mapping[str, Any]) -> Screen:

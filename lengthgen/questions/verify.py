@@ -1,7 +1,7 @@
 """`lengthgen verify`: claims of papers and of users, checked; encodings of a user, the lattice, the run of Coq."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -288,11 +288,22 @@ def ledger_screen(results: "Sequence[Result]") -> Screen:
     sentence = Text(_sentence(results), style="bold")
     few = []
     if len(results) < LINES:
-        few = [Group(sentence, _rows(results, wrapped=True))]
-        few += [Group(sentence, _rows(results, wrapped=False), Text("whole statements and reasons: --details"))]
+        few = [Group(sentence, *_by_part(results, partial(_rows, wrapped=True)))]
+        cut = _by_part(results, partial(_rows, wrapped=False))
+        few += [Group(sentence, *cut, Text("whole statements and reasons: --details"))]
     longest = max(map(len, _not_verified(results).values()), default=0)
-    counts = (Group(sentence, _counts(results), *_names(results, shown)) for shown in range(longest, -1, -1))
-    return Screen(chain(few, counts))
+    counts = _by_part(results, _counts)
+    return Screen(chain(few, (Group(sentence, *counts, *_names(results, shown)) for shown in range(longest, -1, -1))))
+
+
+def _by_part(results: "Sequence[Result]", form: "Callable[[Sequence[Result]], RenderableType]") -> list[RenderableType]:
+    """Return the results in this form: what papers say and what we add under headings, if there are both."""
+    from lengthgen.proofs_checks.report import by_part
+
+    parts = by_part(results)
+    if len(parts) < 2:
+        return [form(results)]
+    return [shown for heading, of_part in parts for shown in (Text(heading, style="bold"), form(of_part))]
 
 
 def _rows(results: "Sequence[Result]", *, wrapped: bool) -> RenderableType:

@@ -13,13 +13,7 @@ from lengthgen.infrastructure.errors import one_line
 
 
 class Answer(dict[str, Any]):
-    """Plain data of an answer, and what it says in one line.
-
-    `print(answer)` shows the line; `answer["key"]`, `dict(answer)` and `json.dumps(answer)` give the data.
-
-    Attributes:
-        says: the answer in one line.
-    """
+    """Plain data of an answer, and what it says in one line: `print(answer)` shows the line."""
 
     def __init__(self, content: Mapping[str, Any], says: str) -> None:
         """Make an answer of plain data and of the line that says it."""

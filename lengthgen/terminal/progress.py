@@ -44,13 +44,7 @@ class Progress:
     """Counter of the pieces of a long computation."""
 
     def __init__(self, work: str, total: int, pieces: str) -> None:
-        """Print the number of pieces, unless it is 0.
-
-        Args:
-            work: what is computed.
-            total: number of pieces.
-            pieces: what a piece is, in the plural: "epochs".
-        """
+        """Print what is computed and the number of pieces ("epochs"), unless it is 0."""
         self.work, self.total, self.pieces, self.done = work, total, pieces, 0
         self.started = self.told = monotonic()
         if total:
@@ -105,14 +99,7 @@ def as_they_end(
 ) -> Iterator[tuple[Key, Result]]:
     """Yield key and result of each job as it ends; they are done by parallel processes.
 
-    Args:
-        jobs: what is to be done.
-        processes: largest number of processes.
-        work: what a process did, in the past: "drew figures".
-        then: what the user does if one was ended.
-
-    Raises:
-        LengthgenError: a process was ended.
+    LengthgenError if a process was ended: a process that WORK ("drew figures") was ended, and what the user does THEN.
     """
     with pool(min(processes, len(jobs))) as workers:
         with interrupts_left():

@@ -7,12 +7,9 @@ from typing import Any
 
 
 class LostAnswer(Exception):
-    """Error: the answer cannot be written to stdout; the message says why.
+    """Error: the answer cannot be written to stdout; `unwanted`: the reader has closed the pipe, as `head` does.
 
     It is no OSError, since typer and rich react to those of a broken pipe themselves and end the process.
-
-    Attributes:
-        unwanted: True if the reader has closed the pipe, as `head` does when it has its lines.
     """
 
     def __init__(self, why: str, *, unwanted: bool = False) -> None:
@@ -42,12 +39,9 @@ class _Messages(io.FileIO):
 
 
 def open_streams() -> None:
-    """Open and configure the standard streams.
+    """Open and configure the standard streams; those that the caller has replaced only get another encoding.
 
-    Streams that the caller has replaced, as tests do, only get another encoding.
-
-    Raises:
-        LostAnswer: stdout was closed; it is raised before any work starts.
+    LostAnswer if stdout was closed, before any work starts.
     """
     closed = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
     for name in closed:  # else the next opened file gets the stream's number, and messages go into it

@@ -12,7 +12,7 @@ from lengthgen.paper_figs.report import mathematics
 from lengthgen.paper_figs.report.plain import rounded, text, texts
 from lengthgen.paper_figs.stored import read_claims
 from lengthgen.proofs_checks import ledger
-from lengthgen.proofs_checks.claim import Claim
+from lengthgen.proofs_checks.claim import PARTS, Claim
 from lengthgen.proofs_checks.ledger import Selection
 from lengthgen.proofs_checks.report import MARKS, as_json
 from lengthgen.proofs_checks.result import Result
@@ -40,14 +40,15 @@ def claims_data(selection: Selection, cache: Path, stored: Mapping[str, Any]) ->
         result, stored_claim = settled.get(claim.id), stored.get(claim.id)
         if claim.on_runs:
             # The time would differ each time, and the same runs must give the same page.
-            rows.append(page_claim(_as_json(run_claim(claim)) | {"seconds": None}, RUNS))
+            row = page_claim(_as_json(run_claim(claim)) | {"seconds": None}, RUNS)
         elif result is not None:
-            rows.append(page_claim(_as_json(result), CACHE))
+            row = page_claim(_as_json(result), CACHE)
         elif stored_claim is not None and _same_claim(claim, stored_claim):
-            rows.append(page_claim(stored_claim, STORED))
+            row = page_claim(stored_claim, STORED)
         else:
             not_run = _as_json(Result.cut_short(claim, "", 0.0))
-            rows.append(page_claim(not_run | {"verdict": NOT_RUN, "falsifiers": [], "seconds": None}, ""))
+            row = page_claim(not_run | {"verdict": NOT_RUN, "falsifiers": [], "seconds": None}, "")
+        rows.append(row | {"part": PARTS.get(claim.part, claim.part)})
     return rows
 
 

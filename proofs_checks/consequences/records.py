@@ -3,7 +3,7 @@
 Every claim is generated from the record of its encoding, and decided from its formulas; special cases in torch as well.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
@@ -11,14 +11,22 @@ from typing import Any
 import sympy as sp
 
 from lengthgen.proofs_checks import mutations
-from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Source, Strength, Unsettled
-from lengthgen.proofs_checks.mutations import Formulas
+from lengthgen.proofs_checks.claim import Parameters, Refuted, Source, Unsettled
+from lengthgen.proofs_checks.mutations import Formulas, changed, with_bias, with_bias_replaced
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory import cacheability, domains, far, laws
-from lengthgen.theory.encodings import biases, grape
+from lengthgen.theory.encodings import biases, grape, rotary
 from lengthgen.theory.encodings.catalogue import named, with_formulas
-from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser, Properties, Recovery
+from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser, Parameter, Properties, Recovery
 from lengthgen.theory.far import FarField
 from lengthgen.theory.zero.sympy_engine import Undecided
+
+Named = tuple[str, Formulas]
+"""Formulas and their name, for people."""
+_OWN: Formulas = changed()
+"""The encoding's own formulas."""
+_ROTATED = changed(rotate=rotary.ROPE.rotate)
+CLAIMS = PaperClaims(Source(paper="", arxiv=""))
 
 
 def _source(encoding: Encoding) -> Source:
@@ -34,90 +42,87 @@ def _stated(encoding: Encoding) -> Properties:
 _CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION, Law.RELABELLING)
 
 
-def laws_kept(*, name: str, formulas: Formulas, kept: frozenset[Law]) -> Evidence:
+def laws_kept(name: str, formulas: Formulas, kept: frozenset[Law]) -> Facts:
     """Decide which of the laws an encoding keeps, and that it declares exactly these."""
     encoding = formulas(named(name))
-    facts = []
     for law in _CHEAPEST_FIRST:
         ruling = laws.decide_law(encoding, law)
         if ruling.holds is None:
             raise Undecided(f"{law}: {ruling.reason}")
-        if ruling.holds != (law in kept):
-            raise Refuted(f"{law}: {'holds' if ruling.holds else 'fails'}, {ruling.reason}")
-        facts.append(f"{law} {'holds' if ruling.holds else 'fails'}: {ruling.reason}")
-    if set(encoding.laws) != kept:
-        raise Refuted(f"{name} declares {', '.join(encoding.laws) or 'nothing'}")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=tuple(facts),
-        assumptions=(
-            "one plane and one head stand for all: the others differ only in the values of parameters",
-            "a shift or permutation of positions moves the tokens too, and with them what is computed from them "
-            "(gates, rates, potentials) or given on pairs of them (distances); no score depends on the mask",
-        ),
-    )
+        answer = "holds" if ruling.holds else "fails"
+        refute(ruling.holds != (law in kept), f"{law}: {answer}, {ruling.reason}")
+        yield f"{law} {answer}: {ruling.reason}"
+    refute(set(encoding.laws) != kept, f"{name} declares {', '.join(encoding.laws) or 'nothing'}")
 
 
-_BREAKING_FORMULAS: Mapping[Law, tuple[str, Formulas]] = {
-    Law.RELATIVE: (
-        "the score of a key grows with its position",
-        mutations.with_bias(lambda query, key, length: key),
-    ),
+_BREAKING_FORMULAS: Mapping[Law, Named] = {
+    Law.RELATIVE: ("the score of a key grows with its position", with_bias(lambda query, key, length: key)),
     Law.TRANSLATION: (
         "the score falls with the product of the positions",
-        mutations.with_bias(lambda query, key, length: -query * key),
+        with_bias(lambda query, key, length: -query * key),
     ),
     Law.NORM: ("queries are doubled", mutations.with_queries_doubled),
     Law.STREAMING: (
         "the score falls with the share of the length",
-        mutations.with_bias(lambda query, key, length: -(query - key) / length),
+        with_bias(lambda query, key, length: -(query - key) / length),
     ),
     Law.RELABELLING: (
         "the score falls with the distance of the indices",
-        mutations.with_bias(lambda query, key, length: -abs(query - key)),
+        with_bias(lambda query, key, length: -abs(query - key)),
     ),
 }
 """Kept law -> formulas that break it. Formulas that break the translation law break the relative law too."""
 
-_KEEPING_FORMULAS: Mapping[Law, tuple[str, Formulas]] = {
+_KEEPING_FORMULAS: Mapping[Law, Named] = {
     Law.RELATIVE: ("all tokens at position 0, logits less the distance", mutations.at_origin_by_distance),
-    Law.TRANSLATION: ("all tokens at position 0, rows shifted by the query's position", mutations.at_origin_by_query),
+    Law.TRANSLATION: (
+        "all tokens at position 0, rows shifted by the query's position",
+        lambda encoding: with_bias(lambda query, key, length: query)(mutations.at_origin(encoding)),
+    ),
     Law.STREAMING: ("the formulas of one length at all lengths", mutations.at_fixed_length),
     Law.RELABELLING: ("all tokens at position 0", mutations.at_origin),
 }
 """Broken law -> formulas that keep it. For norms these depend on the encoding: see `_keeping_norms`."""
 
 
-def _keeping_norms(encoding: Encoding) -> tuple[str, Formulas]:
+def _keeping_norms(encoding: Encoding) -> Named:
     """Name of formulas that keep the norms of queries and keys, and the formulas."""
     if encoding.embed:
         return "codes as a bias, not added to tokens", mutations.with_codes_on_scores
     if encoding.relative_key:
         return "vectors as a bias, not added to keys", mutations.with_vectors_on_scores
-    return "rotated by RoPE, without stretching", mutations.with_plain_rotation
+    return "rotated by RoPE, without stretching", _ROTATED
 
 
-def mutated_laws(encoding: Encoding) -> Mapping[Law, tuple[str, Formulas]]:
+def _mutated_laws(encoding: Encoding) -> Iterable[Named]:
     """Return, for each law, named formulas that keep it if and only if the encoding's own formulas break it."""
     keeping = {**_KEEPING_FORMULAS, Law.NORM: _keeping_norms(encoding)}
-    return {law: (_BREAKING_FORMULAS if law in encoding.laws else keeping)[law] for law in Law}
+    return [(_BREAKING_FORMULAS if law in encoding.laws else keeping)[law] for law in Law]
 
 
-def _laws_claim(encoding: Encoding) -> Claim:
-    """Claim on the laws that an encoding keeps."""
+def _laws_claim(encoding: Encoding) -> None:
+    """Add the claim on the laws that an encoding keeps."""
     kept = frozenset(encoding.laws)
-    return Claim(
-        id=f"laws-{encoding.name}",
-        source=_source(encoding),
+    CLAIMS.claim(
+        f"laws-{encoding.name}",
+        _source(encoding),
+        r"s_{j+s,\,i+s}=s_{ji}\ \text{and the like}",
         statement=f"{encoding.title} keeps exactly these laws: "
         f"{', '.join(law for law in Law if law in kept) or 'none'}.",
-        latex=r"s_{j+s,\,i+s}=s_{ji}\ \text{and the like}",
-        label="F",
-        check=laws_kept,
-        holds={"name": encoding.name, "formulas": mutations.unchanged, "kept": kept},
+        holds={"name": encoding.name, "formulas": _OWN, "kept": kept},
+        assumptions=(
+            "one plane and one head stand for all: the others differ only in the values of parameters",
+            "a shift or permutation of positions moves the tokens too, and with them what is computed from them "
+            "(gates, rates, potentials) or given on pairs of them (distances); no score depends on the mask",
+        ),
         answers=("kept",),
-        falsifiers={name: {"formulas": formulas} for name, formulas in mutated_laws(encoding).values()},
-    )
+        falsifiers=_falsifiers(_mutated_laws(encoding)),
+    )(laws_kept)
+
+
+def _falsifiers(mutated: Iterable[Named]) -> Mapping[str, Parameters]:
+    """Falsifiers with other formulas."""
+    return {name: {"formulas": formulas} for name, formulas in mutated}
 
 
 _ROW: Mapping[str, Callable[[Encoding], Any]] = {
@@ -132,111 +137,99 @@ _ROW: Mapping[str, Callable[[Encoding], Any]] = {
 """Entry of a row of the property matrix -> function that computes it from the formulas."""
 
 
-def row(*, name: str, formulas: Formulas, stated: Mapping[str, Any]) -> Evidence:
+def row(name: str, formulas: Formulas, stated: Mapping[str, Any]) -> Facts:
     """Decide one row of the matrix: hooks, parameters, trained numbers, bounds, causal use, far keys and weights."""
     encoding = formulas(named(name))
     for what, compute in _ROW.items():
         value = compute(encoding)
         if value is None or FarField.UNDECIDED in str(value):
             raise Undecided(f"{what}: {value}")
-        if value != stated[what]:
-            raise Refuted(f"{what}: computed {value!s}, stated {stated[what]!s}")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=tuple(f"{what}: {stated[what]!s}" for what in _ROW),
-        assumptions=(
-            "content is constant, and so are gates; parameters take all values of their ranges",
-            "limits of the bias and of D b'(D)/b(D) are those of leading terms, or else sympy's, as are the signs of "
-            "the kernel's exponential rates",
-            "a learned function of a bounded argument is continuous, and entries of a table are bounded",
-        ),
-    )
+        refute(value != stated[what], f"{what}: computed {value!s}, stated {stated[what]!s}")
+        yield f"{what}: {stated[what]!s}"
 
 
-_OTHER_FAR_FIELD: Mapping[FarField, tuple[str, Formulas]] = {
-    FarField.NONE: ("a bias of -log(1 + D)", mutations.with_bias(lambda query, key, length: -sp.log(1 + query - key))),
-    FarField.CONSTANT: (
-        "a bias of -log(1 + D) more",
-        mutations.with_bias(lambda query, key, length: -sp.log(1 + query - key)),
+_ANOTHER_LOGARITHM = with_bias(lambda query, key, length: -sp.log(1 + query - key))
+_OTHER_FAR_FIELD: Mapping[FarField, Named] = {
+    FarField.NONE: ("a bias of -log(1 + D)", _ANOTHER_LOGARITHM),
+    FarField.CONSTANT: ("a bias of -log(1 + D) more", _ANOTHER_LOGARITHM),
+    **dict.fromkeys(
+        (FarField.EXPONENTIAL, FarField.STRETCHED, FarField.POLYNOMIAL),
+        ("-log(1 - b) for the bias b", mutations.with_logarithmic_bias),
     ),
-    FarField.EXPONENTIAL: ("-log(1 - b) for the bias b", mutations.with_logarithmic_bias),
-    FarField.STRETCHED: ("-log(1 - b) for the bias b", mutations.with_logarithmic_bias),
-    FarField.POLYNOMIAL: ("-log(1 - b) for the bias b", mutations.with_logarithmic_bias),
     FarField.OSCILLATING: ("all tokens at position 0", mutations.at_origin),
-    FarField.UNIFORM: ("rotated by RoPE, without damping", mutations.with_plain_rotation),
-    FarField.UNDEFINED: ("rotated by RoPE, without codes", mutations.with_rotation_for_codes),
+    FarField.UNIFORM: ("rotated by RoPE, without damping", _ROTATED),
+    FarField.UNDEFINED: ("rotated by RoPE, without codes", changed(rotate=rotary.ROPE.rotate, embed=None)),
 }
 """Behaviour of far keys -> formulas whose far keys behave differently."""
 
 
-def _other_far_field(encoding: Encoding) -> tuple[str, Formulas]:
+def _other_far_field(encoding: Encoding) -> Named:
     """Named formulas whose far keys behave differently."""
     case, *others = _stated(encoding).far.split("; ")
     first = FarField(case.rpartition(": ")[2])
     if first is FarField.CONSTANT and others:
         return "the bias times 1 + D", mutations.with_bias_times(lambda query, key: 1 + query - key)
     if encoding.positions and first is FarField.UNDEFINED:
-        return "tokens at their own indices", mutations.with_drawn_positions_dropped
+        return "tokens at their own indices", changed(positions=None)
     if encoding.bias and first is FarField.UNDEFINED:
         return "all tokens at position 0", mutations.at_origin
     return _OTHER_FAR_FIELD[first]
 
 
-def _other_causality(encoding: Encoding) -> tuple[str, Formulas]:
+def _other_causality(encoding: Encoding) -> Named:
     """Named formulas that make a causal encoding usable on both sides, or a two-sided one causal."""
     if encoding.window is not sp.oo:
-        return "all keys seen, without a bias", mutations.with_all_keys_seen_alike
+        return "all keys seen, without a bias", changed(window=sp.oo, bias=None)
     if not _stated(encoding).causal_only:
         if encoding.rotate and not encoding.positions:
             return "damped with the distance", mutations.with_damping
         return (
             "a bonus for keys after the query",
-            mutations.with_bias(lambda query, key, length: sp.exp(sp.Max(key - query, 0)) - 1),
+            with_bias(lambda query, key, length: sp.exp(sp.Max(key - query, 0)) - 1),
         )
     if encoding.bias:
         return "keys after the query as those before it", mutations.on_both_sides
     return "keys damped like queries", mutations.with_keys_moved_like_queries
 
 
-def _row_claim(encoding: Encoding) -> Claim:
-    """Claim on the row of an encoding in the property matrix."""
+def _row_claim(encoding: Encoding) -> None:
+    """Add the claim on the row of an encoding in the property matrix."""
     stated = _stated(encoding)
     learned = encoding.learned if stated.learned is None else stated.learned
     use = "causal use only" if stated.causal_only else "keys on both sides"
     size = "bounded logits" if stated.bounded else "unbounded logits"
     weights = "" if encoding.normaliser is Normaliser.SOFTMAX else f", {encoding.normaliser} weights"
-    mutated = {
-        "one parameter more": mutations.with_one_parameter_more,
-        "one trained number more": mutations.with_one_trained_number_more,
-        "one hook more": mutations.with_another_hook,
-        **dict([_other_far_field(encoding)]),
-    }
+    one_more = Parameter(symbol=sp.Symbol("x"), meaning="none")
+    mutated: list[Named] = [
+        ("one parameter more", changed(parameters=(*encoding.parameters, one_more))),
+        ("one trained number more", mutations.with_one_trained_number_more),
+        ("one hook more", mutations.with_another_hook),
+        _other_far_field(encoding),
+    ]
     if not (encoding.bias and encoding.positions):  # a bias of random positions is bounded anyway
-        mutated |= dict([_other_causality(encoding)])
+        mutated.append(_other_causality(encoding))
     if encoding.normaliser is not Normaliser.SOFTMAX:
-        mutated |= {"softmax": mutations.with_softmax}
+        mutated.append(("softmax", changed(normaliser=Normaliser.SOFTMAX)))
     if encoding.window is not sp.oo:
-        mutated |= {"without the window": mutations.with_all_keys_seen}
+        mutated.append(("without the window", changed(window=sp.oo)))
     if encoding.bias and encoding.rotate:
-        mutated |= {
-            "the bias times e^D": mutations.with_bias_times(lambda query, key: sp.exp(query - key)),
-            "the bias times -e^D": mutations.with_bias_times(lambda query, key: -sp.exp(query - key)),
-        }
+        mutated += [
+            ("the bias times e^D", mutations.with_bias_times(lambda query, key: sp.exp(query - key))),
+            ("the bias times -e^D", mutations.with_bias_times(lambda query, key: -sp.exp(query - key))),
+        ]
     elif encoding.bias and not encoding.positions:
-        mutated |= {
-            "a bias of -e^D more": mutations.with_bias(lambda query, key, length: -sp.exp(query - key)),
-            "a bias of e^D more": mutations.with_bias(lambda query, key, length: sp.exp(query - key)),
-        }
-    return Claim(
-        id=f"far-{encoding.name}",
-        source=_source(encoding),
+        mutated += [
+            ("a bias of -e^D more", with_bias(lambda query, key, length: -sp.exp(query - key))),
+            ("a bias of e^D more", with_bias(lambda query, key, length: sp.exp(query - key))),
+        ]
+    CLAIMS.claim(
+        f"far-{encoding.name}",
+        _source(encoding),
+        r"\lim_{j-i\to\infty} s_{ji}",
         statement=f"{encoding.title}: {use}, {size}{weights}; far keys: {stated.far}; trained numbers: {learned}.",
-        latex=r"\lim_{j-i\to\infty} s_{ji}",
-        label="F",
-        check=row,
         holds={
             "name": encoding.name,
-            "formulas": mutations.unchanged,
+            "formulas": _OWN,
             "stated": {
                 "far keys": stated.far,
                 "bounded": stated.bounded,
@@ -247,26 +240,24 @@ def _row_claim(encoding: Encoding) -> Claim:
                 "weights": encoding.normaliser,
             },
         },
+        assumptions=(
+            "content is constant, and so are gates; parameters take all values of their ranges",
+            "limits of the bias and of D b'(D)/b(D) are those of leading terms, or else sympy's, as are the signs of "
+            "the kernel's exponential rates",
+            "a learned function of a bounded argument is continuous, and entries of a table are bounded",
+        ),
         answers=("stated",),
-        falsifiers={name: {"formulas": formulas} for name, formulas in mutated.items()},
-    )
+        falsifiers=_falsifiers(mutated),
+    )(row)
 
 
-def width(*, name: str, formulas: Formulas, stated: str) -> Evidence:
+def width(name: str, formulas: Formulas, stated: str) -> Facts:
     """Decide the least width r at which the bias is a product of cacheable per-token vectors: b(j, i) = u_j . v_i."""
     caching = cacheability.caching(formulas(named(name)))
     if caching.cases is None:
         raise Unsettled(caching.reason)
-    if str(caching) != stated:
-        raise Refuted(f"the width is {caching}, not {stated}: {caching.reason}")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(f"width {caching}: {caching.reason}",),
-        assumptions=(
-            "gates, edges and table entries are free numbers; the width is for generic values of parameters",
-            "a key's vector may hold what the tokens before it have summed up to",
-        ),
-    )
+    refute(str(caching) != stated, f"the width is {caching}, not {stated}: {caching.reason}")
+    yield f"width {caching}: {caching.reason}"
 
 
 def _width_text(stated: str) -> str:
@@ -282,102 +273,82 @@ def _width_text(stated: str) -> str:
     return f"a cached key needs {stated} numbers beside its content, and fewer do not suffice"
 
 
-_LINEAR = mutations.with_bias_replaced(
+_LINEAR = with_bias_replaced(
     lambda query, key: biases.alibi_bias(biases.ALIBI_SLOPE, query_position=query, key_position=key)
 )
-_SHARED_EDGES = mutations.with_bias_replaced(lambda query, key: grape.increments(query=query, key=key))
-_SEEN_EDGES = mutations.with_bias_replaced(lambda query, key: grape.path_bias(query=query, key=key))
-_SQUARED = mutations.with_bias(lambda query, key, length: -((query - key) ** 2))
-_LOGARITHM = mutations.with_bias(lambda query, key, length: -sp.log(1 + query - key))
-_BY_QUERY_ALONE = mutations.with_bias_replaced(
-    lambda query, key: -grape.GRAPE_SLOPE * (query - key) * grape.QUERY_GATES[query]
-)
-_SIXTEEN = mutations.with_bias_replaced(lambda query, key: biases.T5_WEIGHTS[biases.Bucket(query - key, 16, 64)])
+_SHARED_EDGES = with_bias_replaced(lambda query, key: grape.increments(query=query, key=key))
+_SEEN_EDGES = with_bias_replaced(lambda query, key: grape.path_bias(query=query, key=key))
+_SQUARED = with_bias(lambda query, key, length: -((query - key) ** 2))
+_BY_QUERY_ALONE = with_bias_replaced(lambda query, key: -grape.GRAPE_SLOPE * (query - key) * grape.QUERY_GATES[query])
+_SIXTEEN = with_bias_replaced(lambda query, key: biases.T5_WEIGHTS[biases.Bucket(query - key, 16, 64)])
 
 
-def _width_falsifiers(encoding: Encoding) -> Mapping[str, Parameters]:
-    """Falsifiers: formulas for which the width is a different one."""
-    own: Mapping[str, tuple[str, Formulas]] = {
-        "dynamic-ntk": ("the formulas of one length at all lengths", mutations.at_fixed_length),
-        "legendre": ("the formulas of one length at all lengths", mutations.at_fixed_length),
-        "wavelet": ("keys without the vectors", mutations.with_vectors_dropped),
-        "grape-path": ("edges that no query changes", _SHARED_EDGES),
-        "graph-alibi": (
-            "causal attention with the bias of ALiBi",
-            lambda record: _LINEAR(replace(record, causal=True)),
-        ),
-        "grape-gated": ("without the gates of keys", _BY_QUERY_ALONE),
-        "t5": ("16 buckets up to distance 64", _SIXTEEN),
-        "t5-bidirectional": ("16 buckets up to distance 64", _SIXTEEN),
-    }
-    mutated: list[tuple[str, Formulas]]
+_ONE_LENGTH = _KEEPING_FORMULAS[Law.STREAMING]
+_OWN_WIDTHS: Mapping[str, Named] = {
+    "dynamic-ntk": _ONE_LENGTH,
+    "legendre": _ONE_LENGTH,
+    "wavelet": ("keys without the vectors", changed(relative_key=None)),
+    "grape-path": ("edges that no query changes", _SHARED_EDGES),
+    "graph-alibi": ("causal attention with the bias of ALiBi", lambda record: _LINEAR(replace(record, causal=True))),
+    "grape-gated": ("without the gates of keys", _BY_QUERY_ALONE),
+    **dict.fromkeys(("t5", "t5-bidirectional"), ("16 buckets up to distance 64", _SIXTEEN)),
+}
+
+
+def _other_widths(encoding: Encoding) -> list[Named]:
+    """Named formulas for which the width is a different one."""
     if encoding.drawn_from and not encoding.consecutive:
-        mutated = [("tokens at their own indices", mutations.with_drawn_positions_dropped)]
-    elif encoding.name in own:
-        mutated = [own[encoding.name]]
-    elif encoding.bias is None:
-        mutated = [("a bias of -(j - i)^2", _SQUARED), ("a bias of -log(1 + D)", _LOGARITHM)]
-    elif _stated(encoding).width.isdigit():
-        mutated = [("-(j - i)^2 more", _SQUARED), ("edges that the query sees in its own way", _SEEN_EDGES)]
-    else:
-        mutated = [("the bias of ALiBi", _LINEAR)]
-    return {name: {"formulas": formulas} for name, formulas in mutated}
+        return [("tokens at their own indices", changed(positions=None))]
+    if encoding.name in _OWN_WIDTHS:
+        return [_OWN_WIDTHS[encoding.name]]
+    if encoding.bias is None:
+        return [("a bias of -(j - i)^2", _SQUARED), ("a bias of -log(1 + D)", _ANOTHER_LOGARITHM)]
+    if _stated(encoding).width.isdigit():
+        return [("-(j - i)^2 more", _SQUARED), ("edges that the query sees in its own way", _SEEN_EDGES)]
+    return [("the bias of ALiBi", _LINEAR)]
 
 
-def _width_claim(encoding: Encoding) -> Claim:
-    """Claim on the width of one encoding."""
+def _width_claim(encoding: Encoding) -> None:
+    """Add the claim on the width of one encoding."""
     stated = _stated(encoding).width
-    return Claim(
-        id=f"cache-{encoding.name}",
-        source=_source(encoding),
+    CLAIMS.claim(
+        f"cache-{encoding.name}",
+        _source(encoding),
+        r"b(j,i)=u_j\cdot v_i,\quad u_j,v_i\in\mathbb{R}^r\ \text{fixed once}\ j\ \text{is read}",
         statement=f"{encoding.title}: {_width_text(stated)}.",
-        latex=r"b(j,i)=u_j\cdot v_i,\quad u_j,v_i\in\mathbb{R}^r\ \text{fixed once}\ j\ \text{is read}",
-        label="F",
-        check=width,
-        holds={"name": encoding.name, "formulas": mutations.unchanged, "stated": stated},
+        holds={"name": encoding.name, "formulas": _OWN, "stated": stated},
+        assumptions=(
+            "gates, edges and table entries are free numbers; the width is for generic values of parameters",
+            "a key's vector may hold what the tokens before it have summed up to",
+        ),
         answers=("stated",),
-        falsifiers=_width_falsifiers(encoding),
-    )
+        falsifiers=_falsifiers(_other_widths(encoding)),
+    )(width)
 
 
-def special_case(*, by: str, formulas: Formulas, recovery: Recovery) -> Evidence:
+def special_case(by: str, formulas: Formulas, recovery: Recovery) -> Facts:
     """Decide that one encoding has the scores of another at these parameters, and if it can have these parameters.
 
-    The torch modules of both are compared as well.
-
-    Args:
-        by: name of the general encoding.
-        formulas: its formulas, perhaps mutated.
-        recovery: the special encoding, and the parameters.
+    The torch modules of both are compared as well. `by` is the name of the general encoding, and `formulas` changes it;
+    `recovery` is the special encoding with the parameters.
     """
     encoding, of, assignment = formulas(named(by)), recovery.of, recovery.assignment
     ruling = laws.decide_recovery(encoding, named(of), recovery)
-    if ruling.holds is False:
-        raise Refuted(f"{by} is not {of}: {ruling.reason}")
-    if ruling.holds is None:
-        raise Undecided(ruling.reason)
+    refute(ruling.holds is False, f"{by} is not {of}: {ruling.reason}")
     inside = domains.assignment_allowed(encoding, assignment)
-    if inside.holds is None:
-        raise Undecided(inside.reason)
+    for decided in (ruling, inside):
+        if decided.holds is None:
+            raise Undecided(decided.reason)
     stated = recovery.attained and not recovery.function
-    if inside.holds is False and stated:
-        raise Refuted(inside.reason)
-    if inside.holds and not stated:
-        raise Refuted(f"{inside.reason}: {by} attains it")
+    refute(stated and not inside.holds, inside.reason)
+    refute(inside.holds and not stated, f"{inside.reason}: {by} attains it")
     outside = domains.parameters_outside(encoding, assignment) if recovery.function else ()
-    if not all(parameter.network for parameter in outside):
-        raise Refuted(f"not only a network is in the way: {inside.reason}")
+    refute(not all(parameter.network for parameter in outside), f"not only a network is in the way: {inside.reason}")
     where = ", positions and length within the trained length" if recovery.within else ""
     same = f"score of {by} = score of {of}" + (" up to a number for each query" if recovery.weights_only else "")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            f"{same} for every key, query and content{where}: {ruling.reason}",
-            inside.reason + (_REACH if recovery.function else ""),
-            _compare_in_torch(by, of),
-        ),
-        assumptions=("one plane and one head stand for all of them",),
-    )
+    yield f"{same} for every key, query and content{where}: {ruling.reason}"
+    yield inside.reason + (_REACH if recovery.function else "")
+    yield _compare_in_torch(by, of)
 
 
 _REACH = ": on whole distances n - 1 units agree with it at n of them, and so FIRE's 32 at 33 (claim fire-3-width)"
@@ -413,46 +384,45 @@ def _changed(recovery: Recovery, **changes: Any) -> Parameters:
     return {"recovery": replace(recovery, **changes)}
 
 
-def _recovery_claim(encoding: Encoding, recovery: Recovery) -> Claim:
-    """Claim on one recovery that the encoding declares."""
+def _recovery_claim(encoding: Encoding, recovery: Recovery) -> None:
+    """Add the claim on one recovery that the encoding declares."""
     other = named(recovery.of)
-    setting = _text(recovery.assignment)
-    only = f", for {_text(recovery.at)} and no other" if recovery.at else ""
-    where = "" if not recovery.within else ", as long as positions and length stay within the trained length"
-    limit = "" if recovery.attained else " (a limit: the parameters' domain does not contain it)"
-    network = " (for a function f that no network of ReLU units equals)" if recovery.function else ""
-    shared = ", up to a number that all keys of a query share, and softmax cancels" if recovery.weights_only else ""
+    notes = (
+        (recovery.at, f", for {_text(recovery.at)} and no other"),
+        (recovery.within, ", as long as positions and length stay within the trained length"),
+        (not recovery.attained, " (a limit: the parameters' domain does not contain it)"),
+        (recovery.function, " (for a function f that no network of ReLU units equals)"),
+        (recovery.weights_only, ", up to a number that all keys of a query share, and softmax cancels"),
+    )
+    said = "".join(note for there, note in notes if there)
+    assignment = recovery.assignment
     falsifiers: dict[str, Mapping[str, Any]] = {
-        f"another {parameter}": _changed(
-            recovery, assignment={**recovery.assignment, parameter: _different_value(value)}
-        )
-        for parameter, value in recovery.assignment.items()
+        f"another {parameter}": _changed(recovery, assignment={**assignment, parameter: _different_value(value)})
+        for parameter, value in assignment.items()
     }
     if not recovery.attained:
-        falsifiers["domains with their edges"] = {"formulas": mutations.with_any_values}
+        any_value = sp.Interval(-sp.oo, sp.oo) | sp.FiniteSet(-sp.oo, sp.oo)
+        anywhere = mutations.with_parameters(lambda parameter: replace(parameter, domain=any_value))
+        falsifiers["domains with their edges"] = {"formulas": anywhere}
     if recovery.function:
-        falsifiers["any function in place of the network"] = {"formulas": mutations.with_any_function}
+        no_network = mutations.with_parameters(lambda parameter: replace(parameter, network=False))
+        falsifiers["any function in place of the network"] = {"formulas": no_network}
     if recovery.within:
         falsifiers["beyond the trained length too"] = _changed(recovery, within=False)
     if recovery.weights_only:
         falsifiers["with equal scores"] = _changed(recovery, weights_only=False)
     for parameter, value in recovery.at.items():
-        generalised = {symbol: assigned.subs(value, parameter) for symbol, assigned in recovery.assignment.items()}
+        generalised = {symbol: assigned.subs(value, parameter) for symbol, assigned in assignment.items()}
         falsifiers[f"for every {parameter}"] = _changed(recovery, assignment=generalised, at={})
-    return Claim(
-        id=f"recovery-{encoding.name}-{other.name}",
-        source=Source(paper=encoding.title, arxiv=encoding.arxiv, place=f"{other.title} as a special case"),
-        statement=f"{encoding.title} is {other.title} at {setting}{only}{where}{limit}{network}{shared}.",
-        latex=rf"\mathrm{{{other.title}}}\subset\mathrm{{{encoding.title}}}",
-        label="F",
-        check=special_case,
-        holds={
-            "by": encoding.name,
-            "formulas": mutations.unchanged,
-            "recovery": recovery,
-        },
+    CLAIMS.claim(
+        f"recovery-{encoding.name}-{other.name}",
+        Source(paper=encoding.title, arxiv=encoding.arxiv, place=f"{other.title} as a special case"),
+        rf"\mathrm{{{other.title}}}\subset\mathrm{{{encoding.title}}}",
+        statement=f"{encoding.title} is {other.title} at {_text(assignment)}{said}.",
+        holds={"by": encoding.name, "formulas": _OWN, "recovery": recovery},
+        assumptions=("one plane and one head stand for all of them",),
         falsifiers=falsifiers,
-    )
+    )(special_case)
 
 
 def _text(assignment: Mapping[Any, sp.Expr]) -> str:
@@ -465,8 +435,29 @@ def _text(assignment: Mapping[Any, sp.Expr]) -> str:
     )
 
 
-def table_outside_kernels(*, near: int, far: int, exponent: sp.Expr) -> Evidence:
-    """Decide that T5 gives two distances the same bias for every table, and Kerple's kernels never do."""
+_STATED = [encoding for encoding in with_formulas() if encoding.properties]
+for _claim in (_laws_claim, _row_claim, _width_claim):
+    for _encoding in _STATED:
+        _claim(_encoding)
+for _encoding in with_formulas():
+    for _recovery in _encoding.recovers:
+        _recovery_claim(_encoding, _recovery)
+
+
+@CLAIMS.claim(
+    "kerple-t5",
+    Source(paper="Kerple", arxiv="2205.09921", place="what its kernels can represent"),
+    r"\mathrm{T5}\not\subset\mathrm{Kerple}",
+    assumptions=("r1 > 0, so neither kernel is constant, and softmax sees the difference",),
+    falsifiers={
+        "at distances with buckets of their own": {"near": 14, "far": 15},
+        "with the exponent 0 as well": {"exponent": sp.Integer(0)},
+    },
+)
+def table_outside_kernels(near: int = 16, far: int = 17, exponent: sp.Expr = biases.KERPLE_EXPONENT) -> Facts:
+    """T5's bias equals Kerple's for no parameters: distances 16 and 17 share a bucket, and both of Kerple's kernels
+    fall strictly.
+    """
     distances = sp.Integer(near), sp.Integer(far)
     weight, other_weight = (biases.T5_WEIGHTS[biases.t5_bucket(distance)] for distance in distances)
     if weight != other_weight:
@@ -489,37 +480,6 @@ def table_outside_kernels(*, near: int, far: int, exponent: sp.Expr) -> Evidence
         raise Undecided(f"{base}**{power} and {other_base}**{other_power} are not known to differ")
     if not sp.expand(other_inside - inside).is_positive:
         raise Undecided(f"log({inside}) and log({other_inside}) are not known to differ")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            f"T5 at the distances {near} and {far}: {weight}, whatever its table",
-            f"power kernel: {base}**{power} < {other_base}**{other_power}",
-            f"log kernel: log({inside}) < log({other_inside})",
-        ),
-        assumptions=("r1 > 0, so neither kernel is constant, and softmax sees the difference",),
-    )
-
-
-_T5_OUTSIDE_KERPLE = Claim(
-    id="kerple-t5",
-    source=Source(paper="Kerple", arxiv="2205.09921", place="what its kernels can represent"),
-    statement="T5's bias equals Kerple's for no parameters: distances 16 and 17 share a bucket, and both of Kerple's "
-    "kernels fall strictly.",
-    latex=r"\mathrm{T5}\not\subset\mathrm{Kerple}",
-    label="F",
-    check=table_outside_kernels,
-    holds={"near": 16, "far": 17, "exponent": biases.KERPLE_EXPONENT},
-    falsifiers={
-        "at distances with buckets of their own": {"near": 14, "far": 15},
-        "with the exponent 0 as well": {"exponent": sp.Integer(0)},
-    },
-)
-
-_STATED = [encoding for encoding in with_formulas() if encoding.properties]
-CLAIMS = (
-    *map(_laws_claim, _STATED),
-    *map(_row_claim, _STATED),
-    *map(_width_claim, _STATED),
-    *(_recovery_claim(encoding, recovery) for encoding in with_formulas() for recovery in encoding.recovers),
-    _T5_OUTSIDE_KERPLE,
-)
+    yield f"T5 at the distances {near} and {far}: {weight}, whatever its table"
+    yield f"power kernel: {base}**{power} < {other_base}**{other_power}"
+    yield f"log kernel: log({inside}) < log({other_inside})"

@@ -1,1 +1,1 @@
-"""What the papers say: their statements, formalised or corrected, a module or a package for each paper."""
+"""Statements of the papers, formalised or corrected: a module or a package for each paper."""

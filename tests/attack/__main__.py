@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from tests.attack import (
     arguments,
@@ -29,7 +29,6 @@ from tests.attack.material import make_material
 from tests.attack.tally import Try
 from tests.attack.watchdog import warm
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
 FUZZED = {
     "arguments": arguments.calls,
     "audits": audits.calls,
@@ -43,7 +42,11 @@ def main() -> int:
     options = _options()
     warm()
     with tempfile.TemporaryDirectory() as place:
-        tries = list(_tries(options, options.material or Path(place)))
+        work, planned, jobs = _planned(
+            options, make_material(options.material or Path(place), complete=not options.small)
+        )
+        tries = (attempt for attempt in _beside(work, planned, jobs) if attempt)
+        tries = list(_with_progress(islice(tries, options.count), options.count))
     print(tally.table(tries))
     failed = tally.failures(tries)
     print(tally.listed(failed))
@@ -64,45 +67,28 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _tries(options: argparse.Namespace, place: Path) -> Iterator[Try]:
-    material = make_material(place, complete=not options.small)
+def _planned(options: argparse.Namespace, material: Path) -> tuple[Callable[[Any], Try | None], Iterable[Any], int]:
+    """Function that makes an attack of its plan, the plans, and how many are made at once."""
+    drawn = options.count, options.seed, options.only
     if options.attack in FUZZED:
-        calls = FUZZED[options.attack](material, options.count, options.seed, options.only)
-        yield from _with_progress(_beside(partial(fuzzing.run_attack, material), calls, options.jobs), options.count)
-        return
+        return partial(fuzzing.run_attack, material), FUZZED[options.attack](material, *drawn), options.jobs
     if options.attack == "stale":
-        planned_changes = stale.attacks(options.count, options.seed, options.only)
-        yield from _with_progress(_beside(stale.run_attack, planned_changes, options.jobs), options.count)
-        return
+        return stale.run_attack, stale.attacks(*drawn), options.jobs
     if options.attack == "pairs":
-        planned = pairs.pairs(material, options.count, options.seed, options.only)
-        yield from _with_progress(_beside(partial(pairs.run_attack, material), planned, 1), options.count)
-        return
+        return partial(pairs.run_attack, material), pairs.pairs(material, *drawn), 1
     if options.attack == "interrupts":
-        drawn = list(interrupts.interrupts(options.count, options.seed, options.only))
-        seconds = interrupts.lives(material, {interrupt.arguments for interrupt in drawn})
-        yield from _with_progress(
-            _beside(partial(interrupts.run_attack, material, undisturbed=seconds), drawn, options.jobs), options.count
-        )
-        return
+        planned = list(interrupts.interrupts(*drawn))
+        seconds = interrupts.lives(material, {interrupt.arguments for interrupt in planned})
+        return partial(interrupts.run_attack, material, undisturbed=seconds), planned, options.jobs
     if options.attack == "kills":
-        murders = list(kills.murders(material, options.count, options.seed, options.only))
+        murders = list(kills.murders(material, *drawn))
         undisturbed = kills.lives(material, {murder.victim for murder in murders})
-        yield from _with_progress(
-            _beside(partial(kills.run_attack, material, undisturbed=undisturbed), murders, options.jobs), options.count
-        )
-        return
+        return partial(kills.run_attack, material, undisturbed=undisturbed), murders, options.jobs
     chosen = list(readers.attacks(material, 3 * options.count, options.seed, options.only))
-    shown = readers.undisturbed(material, chosen)
-    tries = (
-        attempt
-        for attempt in _beside(partial(readers.run_attack, material, shown=shown), chosen, options.jobs)
-        if attempt
-    )
-    yield from islice(_with_progress(tries, options.count), options.count)
+    return partial(readers.run_attack, material, shown=readers.undisturbed(material, chosen)), chosen, options.jobs
 
 
-def _beside(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
+def _beside(work: Callable[[Any], Try | None], items: Iterable[Any], jobs: int) -> Iterator[Try | None]:
     """Apply `work` to each item in order, to several at once."""
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as processes:
         try:

@@ -1,12 +1,10 @@
 """Argument lists: every command and option that there is, as typer knows them, with hostile values."""
 
-import inspect
 import random
 import types
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, ParameterInfo
 
@@ -14,6 +12,7 @@ from lengthgen.terminal.menu import all_functions
 from tests.attack.formulas import formula
 from tests.attack.fuzzing import Call
 from tests.attack.material import CLAIMS
+from tests.attack.tally import draws
 
 NUMBERS = (
     "0", "-1", "1", "2", "3", "9", "2147483648", "9223372036854775808", "1" + "0" * 30, "1" + "0" * 5000, "1e308",
@@ -44,19 +43,8 @@ ENCODINGS = (
     "sinusoidal", "fire", "rpe-square", "lbpe", "random-rope", "clipped[limit=2,limit=3]", "clipped[limit=1.5]",
     "clipped[limit=٣]", "yarn", "kerple",
 )  # fmt: skip
-TASKS = (
-    "parity",
-    "copy",
-    "addition",
-    "reverse",
-    "sort",
-    "pariti",
-    "permutation",
-    "parity:x",
-    "parity.py",
-    "missing.py:t",
-    "select-first",
-)
+TASKS = ("parity", "copy", "addition", "reverse", "sort", "pariti", "permutation", "parity:x", "parity.py",
+         "missing.py:t", "select-first")  # fmt: skip
 SLOW = {"--compile", "--help", "--fresh", "--lattice"}
 """Options that start long work; of them --help is tried alone."""
 BASES: dict[str, tuple[str, ...]] = {
@@ -89,35 +77,16 @@ BASES: dict[str, tuple[str, ...]] = {
 """Quick arguments of each command; a new command has none, and gets hostile values alone."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
-    """An argument or an option of a command.
-
-    Attributes:
-        flag: as an option is named; "" for an argument.
-        kind: the type of its value.
-    """
+class Parameter(NamedTuple):
+    """An argument of a command, whose flag is "", or an option; `kind` is the type of its value."""
 
     name: str
     flag: str
     kind: Any
 
-    @property
-    def is_flag(self) -> bool:
-        return self.kind is bool
 
-
-SHARES = {
-    "lrc": 8,
-    "src": 3,
-    "predict": 3,
-    "train": 1,
-    "conjecture": 2,
-    "reproduce": 1,
-    "report": 1,
-    "tasks": 1,
-    "text": 1,
-}
+SHARES = {"lrc": 8, "src": 3, "predict": 3} | dict.fromkeys(("train", "reproduce", "report", "tasks", "text"), 1)
+"""How often commands are drawn; the others twice."""
 
 
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
@@ -126,17 +95,16 @@ def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Cal
     long_ones = () if (material / "whole").exists() else ("report",)
     names = [name for name in commands if name.startswith(only) and name not in long_ones]
     runs = sorted(path.name for path in (material / "out" / "runs").glob("[!.]*"))
-    for number in range(count):
-        pick = random.Random(f"{seed} {number}")
+    for drawn, pick in draws(count, seed):
         [name] = pick.choices(names, [SHARES.get(name, 2) for name in names])
         base = [part.format(run=pick.choice(runs)) for part in BASES.get(name, ())]
-        words = _mutated(base, commands[name], pick)
-        yield Call(kind=name, arguments=(name, *words), trains=False, seed=f"{seed} {number}")
+        yield Call(kind=name, arguments=(name, *_mutated(base, commands[name], pick)), trains=False, seed=drawn)
 
 
 def _parameters(callback: Callable[..., Any]) -> list[Parameter]:
-    hints = get_type_hints(callback, include_extras=True)
-    return [_parameter(name, hints[name]) for name in inspect.signature(callback).parameters]
+    return [
+        _parameter(*named) for named in get_type_hints(callback, include_extras=True).items() if named[0] != "return"
+    ]
 
 
 def _parameter(name: str, hint: Any) -> Parameter:
@@ -146,8 +114,7 @@ def _parameter(name: str, hint: Any) -> Parameter:
         kind = next(option for option in get_args(kind) if option is not type(None))
     flags = [*(getattr(info, "param_decls", None) or ()), f"--{name.replace('_', '-')}"]
     flag = "" if isinstance(info, ArgumentInfo) else next(text for text in flags if text.startswith("--"))
-    item = get_args(kind)[0] if get_origin(kind) is list else kind
-    return Parameter(name=name, flag=flag, kind=item)
+    return Parameter(name, flag, get_args(kind)[0] if get_origin(kind) is list else kind)
 
 
 def _mutated(base: list[str], parameters: Sequence[Parameter], pick: random.Random) -> list[str]:
@@ -158,7 +125,7 @@ def _mutated(base: list[str], parameters: Sequence[Parameter], pick: random.Rand
         value = _value(positional[0], pick)
         words = [value, *words[1:]] if words and not words[0].startswith("-") else [value, *words]
     for option in pick.choices(options, k=pick.choice((0, 1, 1, 2, 3))) if options else ():
-        if option.is_flag:
+        if option.kind is bool:
             words.append(option.flag)
         elif pick.random() < 0.3:
             words.append(f"{option.flag}={_value(option, pick)}")

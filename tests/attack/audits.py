@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.attack.fuzzing import Call
+from tests.attack.tally import draws
 from tests.attack.user_files import FAILURES, HEAD
 
 QUICK = ("--to", "60", "--dtype", "float32")
@@ -112,16 +113,11 @@ def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Cal
     with suppress(ImportError):
         for family in FAMILIES if kinds != ["own"] else ():  # so that each fork finds them imported
             import_module(f"transformers.models.{family}.modeling_{family}")
-    for number in range(count):
-        pick = random.Random(f"{seed} {number}")
+    for drawn, pick in draws(count, seed):
         kind = pick.choice(kinds)
         arguments, files = MAKERS[kind](pick)
-        yield Call(
-            kind=f"audit {kind}",
-            arguments=("audit", *arguments, *QUICK, *(["--json"] if pick.random() < 0.5 else [])),
-            files=files,
-            seed=f"{seed} {number}",
-        )
+        words = ("audit", *arguments, *QUICK, *(["--json"] if pick.random() < 0.5 else []))
+        yield Call(kind=f"audit {kind}", arguments=words, files=files, seed=drawn)
 
 
 def _set_fields(pick: random.Random) -> tuple[list[str], dict[str, str]]:
@@ -174,10 +170,8 @@ def _own(pick: random.Random) -> tuple[list[str], dict[str, str]]:
     form = pick.choice([*FORMS])
     text = f"{HEAD}\n{head}\n{FORMS[form].format(answer=answer)}\n"
     if form != "model" and pick.random() < 0.3:
-        constants = {
-            name: pick.choice(CONSTANTS) for name in pick.sample(("rope_theta", "factor", "rope_type", "alibi"), 2)
-        }
-        text += f"own.follows = {{{', '.join(f'{name!r}: {value}' for name, value in constants.items())}}}\n"
+        names = pick.sample(("rope_theta", "factor", "rope_type", "alibi"), 2)
+        text += f"own.follows = {{{', '.join(f'{name!r}: {pick.choice(CONSTANTS)}' for name in names)}}}\n"
     if form != "model" and pick.random() < 0.1:
         text += f"own.claims = {pick.choice(CONSTANTS)}\n"
     return ["own.py:own", "--head-dim", "8"], {"own.py": text}

@@ -5,7 +5,7 @@ import json
 import os
 import random
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,140 +26,82 @@ class NotApplicable(Exception):
     """This kind of damage cannot be done to this file."""
 
 
-def flipped(path: Path, pick: random.Random) -> None:
-    content = bytearray(_content(path))
-    content[pick.randrange(len(content))] ^= 1 << pick.randrange(8)
-    path.write_bytes(content)
-
-
-def truncated(path: Path, pick: random.Random) -> None:
-    content = _content(path)
-    path.write_bytes(content[: pick.randrange(len(content))])
-
-
-def emptied(path: Path, pick: random.Random) -> None:
-    path.write_bytes(b"")
-
-
-def inserted(path: Path, pick: random.Random) -> None:
-    content, at = _content(path), 0
-    at = pick.randrange(len(content) + 1)
-    path.write_bytes(content[:at] + pick.randbytes(pick.choice((1, 8, 4096))) + content[at:])
-
-
-def cut_out(path: Path, pick: random.Random) -> None:
-    content = _content(path)
+def _cut_out(content: bytes, pick: random.Random) -> bytes:
     first = pick.randrange(len(content))
-    path.write_bytes(content[:first] + content[first + 1 + pick.randrange(64) :])
+    return content[:first] + content[first + 1 + pick.randrange(64) :]
 
 
-def number_edited(path: Path, pick: random.Random) -> None:
-    def other(value: Any) -> Any:
-        return pick.choice((value + 1, -value, value * 2, value / 2 + 0.25, 10**6))
-
-    _edit(path, pick, lambda value: isinstance(value, int | float) and not isinstance(value, bool), other)
+def _inserted(content: bytes, pick: random.Random) -> bytes:
+    at = pick.randrange(len(content) + 1)
+    return content[:at] + pick.randbytes(pick.choice((1, 8, 4096))) + content[at:]
 
 
-def text_edited(path: Path, pick: random.Random) -> None:
-    def other(value: str) -> str:
-        return pick.choice((value + "x", value[1:], value.swapcase(), "", "parity", "\x1b]0;x\x07"))
-
-    _edit(path, pick, lambda value: isinstance(value, str), other)
+def _flipped(content: bytes, pick: random.Random) -> bytes:
+    at = pick.randrange(len(content))
+    return content[:at] + bytes([content[at] ^ 1 << pick.randrange(8)]) + content[at + 1 :]
 
 
-def type_changed(path: Path, pick: random.Random) -> None:
-    _edit(path, pick, lambda value: True, lambda value: pick.choice(HOSTILE))
+def _nested_deep(content: bytes, pick: random.Random) -> bytes:
+    depth, at = pick.choice((50, 900, 100_000)), content.find(b":") + 1 if content[:1] in b"{[" else 0
+    return content[:at] + b"[" * depth + b"]" * depth + content[at:]
 
 
-def key_dropped(path: Path, pick: random.Random, *, sealed_again: bool = False) -> None:
-    def without(value: dict[str, Any]) -> dict[str, Any]:
-        gone = pick.choice(list(value))
-        return {key: its for key, its in value.items() if key != gone}
-
-    _edit(path, pick, lambda value: isinstance(value, dict) and value != {}, without, sealed_again=sealed_again)
+def _without_a_key(value: dict[str, Any], pick: random.Random) -> dict[str, Any]:
+    gone = pick.choice(list(value))
+    return {key: its for key, its in value.items() if key != gone}
 
 
-def another_shape(path: Path, pick: random.Random) -> None:
-    """Put a value of another type in a random place, and seal the file again as the project does."""
-
-    def other(value: Any) -> Any:
-        return pick.choice(of_other_types(value))
-
-    _edit(path, pick, lambda value: value is not None, other, sealed_again=True)
+def _other_number(value: float, pick: random.Random) -> float:
+    return pick.choice((value + 1, -value, value * 2, value / 2 + 0.25, 10**6))
 
 
-def a_gap(path: Path, pick: random.Random) -> None:
-    """Put null in a random place, or leave its key out, and seal the file again as the project does."""
-    if pick.random() < 0.5:
-        _edit(path, pick, lambda value: value is not None, lambda value: None, sealed_again=True)
-    else:
-        key_dropped(path, pick, sealed_again=True)
+def _other_text(value: str, pick: random.Random) -> str:
+    return pick.choice((value + "x", value[1:], value.swapcase(), "", "parity", "\x1b]0;x\x07"))
 
 
-def nested_deep(path: Path, pick: random.Random) -> None:
-    depth = pick.choice((50, 900, 100_000))
-    text = _content(path).decode("utf-8", "replace")
-    at = text.find(":") + 1 if _is_json(path) else 0
-    path.write_text(text[:at] + "[" * depth + "]" * depth + text[at:], encoding="utf-8")
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def other_of_its_kind(path: Path, pick: random.Random, donors: Sequence[Path] = ()) -> None:
-    others = [donor for donor in donors if donor.is_file() and donor.read_bytes() != _content(path)]
-    if not others:
-        raise NotApplicable
-    path.write_bytes(pick.choice(others).read_bytes())
+def _has_keys(value: Any) -> bool:
+    return isinstance(value, dict) and value != {}
 
 
-def noise(path: Path, pick: random.Random) -> None:
-    path.write_bytes(pick.randbytes(pick.choice((1, 100, 10_000))))
-
-
-def constant(path: Path, pick: random.Random) -> None:
-    path.write_bytes(pick.choice((b"null", b"[]", b"{}", b'""', b"0", b"NaN", b"\xff\xfe", b"\n", b"true")))
-
-
-def zeros(path: Path, pick: random.Random) -> None:
-    path.write_bytes(bytes(pick.choice((1, 4096, max(1, len(_content(path)))))))
-
-
-def removed(path: Path, pick: random.Random) -> None:
-    path.unlink()
-
-
-def a_folder(path: Path, pick: random.Random) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-def a_device(path: Path, pick: random.Random) -> None:
-    path.unlink()
-    path.symlink_to("/dev/zero")
-
-
-def a_pipe(path: Path, pick: random.Random) -> None:
-    path.unlink()
-    os.mkfifo(path)
-
-
-def a_loop(path: Path, pick: random.Random) -> None:
-    path.unlink()
-    path.symlink_to(path.name)
-
-
-KINDS: dict[str, Callable[..., None]] = {
-    kind.__name__: kind
-    for kind in (
-        flipped, truncated, emptied, inserted, cut_out, number_edited, text_edited, type_changed, key_dropped,
-        another_shape, a_gap, nested_deep, other_of_its_kind, noise, constant, zeros, removed, a_folder, a_device,
-        a_pipe, a_loop,
-    )
-}  # fmt: skip
+CONTENTS: Mapping[str, Callable[[bytes, random.Random], bytes]] = {
+    "flipped": _flipped,
+    "truncated": lambda content, pick: content[: pick.randrange(len(content))],
+    "emptied": lambda content, pick: b"",
+    "inserted": _inserted,
+    "cut_out": _cut_out,
+    "nested_deep": _nested_deep,
+    "noise": lambda content, pick: pick.randbytes(pick.choice((1, 100, 10_000))),
+    "constant": lambda content, pick: pick.choice(
+        (b"null", b"[]", b"{}", b'""', b"0", b"NaN", b"\xff\xfe", b"\n", b"true")
+    ),
+    "zeros": lambda content, pick: bytes(pick.choice((1, 4096, len(content)))),
+}
+"""Damage of a content that may be anything."""
+EDITS: Mapping[str, Sequence[tuple[Callable[[Any], bool], Callable[[Any, random.Random], Any]]]] = {
+    "number_edited": [(_is_number, _other_number)],
+    "text_edited": [(lambda value: isinstance(value, str), _other_text)],
+    "type_changed": [(lambda value: True, lambda value, pick: pick.choice(HOSTILE))],
+    "key_dropped": [(_has_keys, _without_a_key)],
+    "another_shape": [(lambda value: value is not None, lambda value, pick: pick.choice(of_other_types(value)))],
+    "a_gap": [(lambda value: value is not None, lambda value, pick: None), (_has_keys, _without_a_key)],
+}
+"""Edits of one value of a JSON file: which values fit, and what one becomes."""
+STRANGE: Mapping[str, Callable[[Path], object]] = {
+    "a_folder": Path.mkdir,
+    "a_device": lambda path: path.symlink_to("/dev/zero"),
+    "a_pipe": os.mkfifo,
+    "a_loop": lambda path: path.symlink_to(path.name),
+}
+"""What is put in place of a regular file."""
+KINDS = (*CONTENTS, *EDITS, *STRANGE, "other_of_its_kind", "removed")
 GONE = ("removed", "a_folder", "a_loop")
 """Kinds of damage after which the file's content may be absent from an answer."""
 SEALED_AGAIN = ("another_shape", "a_gap")
-"""Kinds of damage that no seal shows."""
-STRANGE = ("a_folder", "a_device", "a_pipe", "a_loop")
-"""Kinds of damage after which no regular file is there."""
+"""Kinds of damage that no seal shows: the file is sealed again as the project does."""
 
 
 def damage(path: Path, kind: str, seed: str, donors: Sequence[Path]) -> None:
@@ -168,28 +110,26 @@ def damage(path: Path, kind: str, seed: str, donors: Sequence[Path]) -> None:
     Raises:
         NotApplicable: this kind cannot be done to this file, or left it as it was.
     """
-    pick = random.Random(seed)
-    before = _content(path)
+    pick, before = random.Random(seed), path.read_bytes()
     own = path.with_name(f"{path.name}.own")
     shutil.copyfile(path, own)
     own.replace(path)
-    if kind == "other_of_its_kind":
-        other_of_its_kind(path, pick, donors)
+    if kind in (*STRANGE, "removed"):
+        path.unlink()
+        STRANGE.get(kind, str)(path)
+        return
+    if not before:
+        raise NotApplicable
+    if kind in EDITS:
+        fits, other = pick.choice(EDITS[kind])
+        _edit(path, pick, fits, lambda value: other(value, pick), sealed_again=kind in SEALED_AGAIN)
+    elif kind in CONTENTS:
+        path.write_bytes(CONTENTS[kind](before, pick))
     else:
-        KINDS[kind](path, pick)
-    if kind not in (*STRANGE, "removed") and path.read_bytes() == before:
+        others = [content for donor in donors if donor.is_file() and (content := donor.read_bytes()) != before]
+        path.write_bytes(pick.choice(others or [before]))
+    if path.read_bytes() == before:
         raise NotApplicable
-
-
-def _content(path: Path) -> bytes:
-    content = path.read_bytes()
-    if not content:
-        raise NotApplicable
-    return content
-
-
-def _is_json(path: Path) -> bool:
-    return path.suffix == ".json"
 
 
 def _edit(
@@ -201,9 +141,9 @@ def _edit(
     sealed_again: bool = False,
 ) -> None:
     """Replace one random value of a JSON file; `sealed_again` with a new seal, and with its hash in a run's files."""
-    if not _is_json(path):
+    if path.suffix != ".json":
         raise NotApplicable
-    content = json.loads(_content(path))
+    content = json.loads(path.read_bytes())
     fitting = [(holder, key, depth) for holder, key, depth in places(content) if key != SEAL and fits(holder[key])]
     if not fitting:
         raise NotApplicable
@@ -230,8 +170,5 @@ def places(content: Any, depth: int = 0) -> list[tuple[Any, Any, int]]:
 
 def of_other_types(value: Any) -> list[Any]:
     """JSON values of other types than this one, none of them null; all numbers are of one type."""
-    return [each for each in (*HOSTILE[1:], DEEP) if _type_of(each) is not _type_of(value)]
-
-
-def _type_of(value: Any) -> type:
-    return float if type(value) is int else type(value)
+    kinds = (int, float) if type(value) in (int, float) else (type(value),)
+    return [each for each in (*HOSTILE[1:], DEEP) if type(each) not in kinds]

@@ -25,14 +25,7 @@ LONGEST_LINE = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """A call to try.
-
-    Attributes:
-        kind: for the table.
-        arguments: of the command.
-        files: name below the working folder -> its text.
-        trains: whether models are trained; else a sweep ends where training would begin.
-    """
+    """A call to try; `files` has texts by name, and without `trains` a sweep ends where training would begin."""
 
     kind: str
     arguments: tuple[str, ...]
@@ -55,16 +48,9 @@ def run_attack(material: Path, planned: Call) -> Try:
         with _training(planned.trains):
             ending = call(planned.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS, mib=LARGEST_MIB)
         unread = _unreadable(folder / "written")
-    end, detail = (tally.SILENT, f"no file of its kind: {unread}") if unread else _judged(planned, ending)
+    end = (tally.SILENT, f"no file of its kind: {unread}") if unread else _judged(planned, ending)
     shown = " ".join(f"{argument:.300}" for argument in planned.arguments)
-    return Try(
-        kind=planned.kind,
-        again=f"seed '{planned.seed}': lengthgen {shown!a}",
-        end=end,
-        seconds=ending.seconds,
-        peak_mib=ending.peak_mib,
-        detail=detail,
-    )
+    return tally.tried(planned.kind, f"seed '{planned.seed}': lengthgen {shown!a}", end, ending)
 
 
 def _strange_files(folder: Path) -> None:
@@ -104,15 +90,9 @@ def _unreadable(folder: Path) -> list[str]:
 
 
 def _judged(planned: Call, ending: Ending) -> tuple[str, str]:
-    outcome = f"exit {ending.status}: {ending.err[-1500:]}"
-    if ending.status is None:
-        return tally.LATE, outcome
-    if ending.peak_mib > LARGEST_MIB:
-        return tally.LARGE, outcome
-    if "Traceback" in ending.err + ending.out or ending.status < 0:
-        return tally.LARGE if "\nMemoryError" in ending.err else tally.TRACEBACK, outcome
-    if ending.orphans:
-        return tally.ORPHANS, outcome
+    outcome = tally.outcome(ending)
+    if disaster := tally.disaster(ending, mib=LARGEST_MIB):
+        return disaster, outcome
     if ending.status == 0:
         return (tally.DONE, "") if _answers(planned, ending) else (tally.SILENT, outcome)
     lines = ending.err.splitlines()

@@ -1,7 +1,6 @@
 """Commands interrupted at any moment of their lives: each ends as interrupted or as done, without a traceback."""
 
 import os
-import random
 import re
 import signal
 import subprocess
@@ -9,8 +8,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.attack import tally
 from tests.attack.material import CLAIMS, TRAIN, copied
@@ -28,8 +27,7 @@ COMMANDS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Interrupt:
+class Interrupt(NamedTuple):
     """A command and the share of its life after which it is interrupted; 1 is its end."""
 
     arguments: tuple[str, ...]
@@ -40,10 +38,9 @@ class Interrupt:
 def interrupts(count: int, seed: int, only: str = "") -> Iterator[Interrupt]:
     """Yield `count` interrupts, of each command in turn; a third of them near the beginning, a third near the end."""
     pool = [arguments for arguments in COMMANDS if arguments[0].startswith(only)]
-    for number in range(count):
-        pick = random.Random(f"{seed} {number}")
+    for number, (drawn, pick) in enumerate(tally.draws(count, seed)):
         share = pick.choice((pick.uniform(0, 0.1), pick.random(), pick.uniform(0.95, 1.02)))
-        yield Interrupt(arguments=pool[number % len(pool)], share=share, seed=f"{seed} {number}")
+        yield Interrupt(arguments=pool[number % len(pool)], share=share, seed=drawn)
 
 
 def lives(material: Path, commands: set[tuple[str, ...]]) -> dict[tuple[str, ...], float]:
@@ -60,18 +57,12 @@ def run_attack(material: Path, planned: Interrupt, undisturbed: Mapping[tuple[st
     """Interrupt the command as planned, and judge how it ended."""
     moment = planned.share * undisturbed[planned.arguments]
     status, err, seconds = _call(material, planned.arguments, moment)
+    end = tally.LATE if status is None else tally.LINES
     if status in (0, 130):
         end = tally.TRACEBACK if "Traceback" in err or "Exception ignored" in err else tally.DONE
-    else:
-        end = tally.LATE if status is None else tally.LINES
-    return Try(
-        kind=f"interrupted {planned.arguments[0]}",
-        again=f"seed '{planned.seed}': after {moment:.3f} s: lengthgen {' '.join(planned.arguments)}",
-        end=end,
-        seconds=seconds,
-        peak_mib=0,
-        detail="" if end == tally.DONE else f"exit {status}: {err[-1500:]}",
-    )
+    again = f"seed '{planned.seed}': after {moment:.3f} s: lengthgen {' '.join(planned.arguments)}"
+    detail = "" if end == tally.DONE else f"exit {status}: {err[-1500:]}"
+    return Try(f"interrupted {planned.arguments[0]}", again, end, seconds, detail=detail)
 
 
 def _call(material: Path, arguments: tuple[str, ...], moment: float | None) -> tuple[int | None, str, float]:

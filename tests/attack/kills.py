@@ -1,86 +1,95 @@
 """Commands killed at any moment, and called again: the same bytes as if they never were, and nothing left behind."""
 
+import hashlib
+import json
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.attack import tally
-from tests.attack.folders import contents, difference
 from tests.attack.material import SMOKE, TRAIN, copied
 from tests.attack.tally import Try
 from tests.attack.watchdog import COUNTED, NEVER, Ending, Kill, call
+from tests.lengthgen.test_reproduce import TELL_TIME
 
 SECONDS = 900.0
+LOCKS = {".locks", ".lock"}
 
 
-def _without(*patterns: str, share: float = 1.0) -> Callable[[Path, random.Random], None]:
-    """Return a function that removes a share of what the patterns name, at least one file."""
-    return partial(take_away, patterns, share)
+def contents(out: Path) -> dict[str, str]:
+    """Map every file and folder, hidden ones too, to a hash of its content, without what tells time."""
+    return {
+        str(path.relative_to(out)): _digest(path)
+        for path in sorted(out.rglob("*"))
+        if not LOCKS & {*path.relative_to(out).parts}
+    }
+
+
+def difference(expected: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Name the first few files that are gone, changed or left behind; "" if there are none."""
+    gone = sorted(expected.keys() - now.keys())
+    more = sorted(now.keys() - expected.keys())
+    changed = sorted(name for name in expected.keys() & now.keys() if expected[name] != now[name])
+    parts = {"missing": gone, "left behind": more, "changed": changed}
+    return "; ".join(f"{what}: {', '.join(names[:4])} ({len(names)})" for what, names in parts.items() if names)
+
+
+def _digest(path: Path) -> str:
+    if path.is_dir():
+        return "folder"
+    if path.name == "claims.json":
+        claims = json.loads(path.read_text(encoding="utf-8"))["answer"]["claims"]
+        content = json.dumps([{**claim, "seconds": None} for claim in claims], sort_keys=True).encode()
+    elif path.name in TELL_TIME or path.parent.name == ".drawn":
+        return "tells time"
+    else:
+        content = path.read_bytes()
+    return hashlib.sha256(content).hexdigest()
 
 
 def take_away(patterns: tuple[str, ...], share: float, folder: Path, pick: random.Random) -> None:
+    """Remove a share of what the patterns name, at least one file of each."""
     for pattern in patterns:
         paths = sorted(folder.glob(pattern))
         for path in pick.sample(paths, max(1, round(share * len(paths)))) if paths else ():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Victim:
-    """A command, and the files that are removed first so that it has work to do."""
+class Victim(NamedTuple):
+    """A command, and the files of which a share is removed first, so that it has work to do."""
 
     kind: str
-    arguments: tuple[str, ...]
-    prepare: Callable[[Path, random.Random], None]
-    needs_complete: bool = True
+    arguments: tuple[str, ...] = ("reproduce", *SMOKE)
+    away: tuple[str, ...] = ()
+    share: float = 1.0
 
 
-_REPRODUCE = ("reproduce", *SMOKE)
 VICTIMS = (
-    Victim(kind="train", arguments=TRAIN, prepare=_without("out/runs/.unfinished"), needs_complete=False),
-    Victim(kind="train, begun", arguments=TRAIN, prepare=_without(), needs_complete=False),
-    Victim(
-        kind="reproduce: claims",
-        arguments=_REPRODUCE,
-        prepare=_without("out/claims.json", "cache/lengthgen/claims/rpe-*"),
-    ),
-    Victim(
-        kind="reproduce: circuits",
-        arguments=_REPRODUCE,
-        prepare=_without("out/lrc.json", "out/src.json", "cache/lengthgen/answers"),
-    ),
-    Victim(kind="reproduce: predictions", arguments=_REPRODUCE, prepare=_without("out/fig1")),
-    Victim(
-        kind="reproduce: training", arguments=_REPRODUCE, prepare=_without("out/runs/parity-*-w16l2h2-*", share=0.5)
-    ),
-    Victim(
-        kind="reproduce: figures",
-        arguments=_REPRODUCE,
-        prepare=_without("out/figures", "cache/lengthgen/figures/table-*"),
-    ),
-    Victim(
-        kind="reproduce: report",
-        arguments=_REPRODUCE,
-        prepare=_without("out/report*", "cache/lengthgen/explorations/parity-*"),
-    ),
-    Victim(kind="reproduce: manifest", arguments=_REPRODUCE, prepare=_without("out/manifest.json")),
+    Victim("train", TRAIN, ("out/runs/.unfinished",)),
+    Victim("train, begun", TRAIN),
+    Victim("reproduce: claims", away=("out/claims.json", "cache/lengthgen/claims/rpe-*")),
+    Victim("reproduce: circuits", away=("out/lrc.json", "out/src.json", "cache/lengthgen/answers")),
+    Victim("reproduce: predictions", away=("out/fig1",)),
+    Victim("reproduce: training", away=("out/runs/parity-*-w16l2h2-*",), share=0.5),
+    Victim("reproduce: figures", away=("out/figures", "cache/lengthgen/figures/table-*")),
+    Victim("reproduce: report", away=("out/report*", "cache/lengthgen/explorations/parity-*")),
+    Victim("reproduce: manifest", away=("out/manifest.json",)),
 )
+"""Commands to kill; those of `reproduce` need the complete material."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Murder:
+class Murder(NamedTuple):
     """A victim, killed once or more, and then left to its end."""
 
     victim: Victim
     seed: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Life:
+class Life(NamedTuple):
     """An undisturbed call: what it leaves, how often it touches a file, and how long it takes."""
 
     contents: Mapping[str, str]
@@ -91,9 +100,9 @@ class Life:
 def murders(material: Path, count: int, seed: int, only: str = "") -> Iterator[Murder]:
     """Yield `count` murders, each kind of victim in turn."""
     complete = (material / "whole").exists()
-    pool = [victim for victim in VICTIMS if victim.kind.startswith(only) and (complete or not victim.needs_complete)]
-    for number in range(count):
-        yield Murder(victim=pool[number % len(pool)], seed=f"{seed} {number}")
+    pool = [victim for victim in VICTIMS if victim.kind.startswith(only) and (complete or victim.arguments == TRAIN)]
+    for number, (drawn, _) in enumerate(tally.draws(count, seed)):
+        yield Murder(victim=pool[number % len(pool)], seed=drawn)
 
 
 def lives(material: Path, victims: set[Victim]) -> dict[str, Life]:
@@ -102,7 +111,7 @@ def lives(material: Path, victims: set[Victim]) -> dict[str, Life]:
     for victim in victims:
         with tempfile.TemporaryDirectory() as place:
             folder = copied(material, Path(place) / "copy")
-            victim.prepare(folder, random.Random(0))
+            take_away(victim.away, victim.share, folder, random.Random(0))
             ending = call(victim.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS, kill=NEVER)
             if ending.status != 0:
                 raise AssertionError(f"{victim.kind}: {ending}")
@@ -117,18 +126,11 @@ def run_attack(material: Path, murder: Murder, undisturbed: Mapping[str, Life]) 
     kills = [_kill(life, pick) for _ in range(pick.choice((1, 1, 2)))]
     with tempfile.TemporaryDirectory() as place:
         folder = copied(material, Path(place) / "copy")
-        murder.victim.prepare(folder, random.Random(0))
+        take_away(murder.victim.away, murder.victim.share, folder, random.Random(0))
         go = partial(call, murder.victim.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS)
         endings = [go(kill=kill) for kill in kills] + [go()]
-        end, detail = _judged(endings, life, folder)
-    return Try(
-        kind=murder.victim.kind,
-        again=f"seed '{murder.seed}': {kills}",
-        end=end,
-        seconds=max(ending.seconds for ending in endings),
-        peak_mib=max(ending.peak_mib for ending in endings),
-        detail=detail,
-    )
+        end = _judged(endings, life, folder)
+    return tally.tried(murder.victim.kind, f"seed '{murder.seed}': {kills}", end, *endings)
 
 
 def _kill(life: Life, pick: random.Random) -> Kill:
@@ -138,15 +140,9 @@ def _kill(life: Life, pick: random.Random) -> Kill:
 
 
 def _judged(endings: list[Ending], life: Life, folder: Path) -> tuple[str, str]:
-    last = endings[-1]
-    outcome = f"exit {last.status}: {last.err[-1500:]}"
-    if any(ending.orphans for ending in endings):
-        return tally.ORPHANS, f"{[ending.orphans for ending in endings]} processes"
-    if last.status is None:
-        return tally.LATE, outcome
-    if any("Traceback" in ending.err for ending in endings):
-        return tally.TRACEBACK, "\n".join(ending.err[-1500:] for ending in endings)
-    if last.status != 0:
-        return tally.LINES, outcome
+    if disaster := tally.disaster(*endings):
+        return disaster, tally.outcome(*endings)
+    if endings[-1].status != 0:
+        return tally.LINES, tally.outcome(endings[-1])
     wrong = difference(life.contents, contents(folder / "out"))
     return (tally.WRONG, wrong) if wrong else (tally.DONE, "")

@@ -5,13 +5,12 @@ import random
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
+from typing import NamedTuple
 
 from tests.attack import tally
-from tests.attack.folders import contents, difference
-from tests.attack.kills import take_away
+from tests.attack.kills import contents, difference, take_away
 from tests.attack.material import SMOKE, TRAIN, copied, trained_here
 from tests.attack.tally import Try
 from tests.attack.watchdog import Ending, call
@@ -21,8 +20,7 @@ REMOVED = "parity-aligned-rpe-w16l2h2-seed7-*"
 """Run of no protocol, which `runs --remove` removes."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pair:
+class Pair(NamedTuple):
     """Two commands and how long the second waits."""
 
     first: tuple[str, ...]
@@ -55,11 +53,10 @@ def pairs(material: Path, count: int, seed: int, only: str = "") -> Iterator[Pai
     by_name = commands(material)
     both = itertools.combinations_with_replacement(by_name, 2)
     every = [two for two in both if any(name.startswith(only) for name in two)]
-    for number in range(count):
+    for number, (drawn, pick) in enumerate(tally.draws(count, seed)):
         first, second = every[number % len(every)]
-        pick = random.Random(f"{seed} {number}")
         pause = pick.choice((0.0, 0.0, pick.uniform(0, 3)))
-        yield Pair(first=by_name[first], second=by_name[second], pause=pause, seed=f"{seed} {number}")
+        yield Pair(first=by_name[first], second=by_name[second], pause=pause, seed=drawn)
 
 
 def run_attack(material: Path, pair: Pair) -> Try:
@@ -74,15 +71,9 @@ def run_attack(material: Path, pair: Pair) -> Try:
         with trained_here():
             in_order = [_call(apart, command) for command in _in_order(pair, from_the_start=True)]
         after = in_order + [_call(together, command) for command in _in_order(pair, from_the_start=False)]
-        end, detail = _judged(endings, after, apart, together)
-    return Try(
-        kind=" + ".join(sorted(_name(command) for command in (pair.first, pair.second))),
-        again=f"seed '{pair.seed}', the second after {pair.pause:.2f} s",
-        end=end,
-        seconds=max(ending.seconds for ending in endings),
-        peak_mib=max(ending.peak_mib for ending in endings),
-        detail=detail,
-    )
+        end = _judged(endings, after, apart, together)
+    kind = " + ".join(sorted(_name(command) for command in (pair.first, pair.second)))
+    return tally.tried(kind, f"seed '{pair.seed}', the second after {pair.pause:.2f} s", end, *endings)
 
 
 def _in_order(pair: Pair, *, from_the_start: bool) -> list[tuple[str, ...]]:
@@ -112,15 +103,9 @@ def _name(arguments: tuple[str, ...]) -> str:
 
 
 def _judged(endings: list[Ending], after: list[Ending], apart: Path, together: Path) -> tuple[str, str]:
-    outcome = "\n".join(
-        f"{_name(ending.arguments)}: exit {ending.status}: {ending.err[-800:]}" for ending in [*endings, *after]
-    )
-    if any(ending.status is None for ending in endings):
-        return tally.LATE, outcome
-    if any("Traceback" in ending.err for ending in [*endings, *after]):
-        return tally.TRACEBACK, outcome
-    if any(ending.orphans for ending in endings):
-        return tally.ORPHANS, outcome
+    outcome = tally.outcome(*endings, *after)
+    if disaster := tally.disaster(*endings, *after):
+        return disaster, outcome
     if not all(_is_well(ending, endings) for ending in [*endings, *after]):
         return tally.LINES, outcome
     wrong = difference(contents(apart / "out"), contents(together / "out"))

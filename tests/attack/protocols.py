@@ -8,6 +8,7 @@ from pathlib import Path
 from lengthgen.empirical.experiment.protocol import PROTOCOLS
 from tests.attack.fuzzing import Call
 from tests.attack.material import PROTOCOL, SMOKE
+from tests.attack.tally import draws
 
 VALUES = (
     "0", "-1", "1", "2", "1.5", "nan", "inf", "-inf", "true", "1979-05-27", "07:32:00", '""', '"x"', '"\\u001b[31m"',
@@ -46,20 +47,14 @@ def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Cal
     shipped = [path.read_text() for path in sorted(PROTOCOLS.glob("*.toml"))]
     ways = {way.__name__.strip("_"): way for way in (_value_changed, _line_added, _lines_moved, _text_damaged)}
     names = [name for name in ways if name.startswith(only)]
-    for number in range(count):
-        pick = random.Random(f"{seed} {number}")
+    for drawn, pick in draws(count, seed):
         small = pick.random() < 0.7
         way = pick.choice(names)
         text = PROTOCOL if small else pick.choice(shipped)
         for _ in range(pick.choice((1, 1, 2))):
             text = ways[way](text, pick)
-        yield Call(
-            kind=way.replace("_", " "),
-            arguments=(*pick.choice(COMMANDS if small else COMMANDS[2:]), "--json"),
-            files={"own.toml": text},
-            trains=False,
-            seed=f"{seed} {number}",
-        )
+        words = (*pick.choice(COMMANDS if small else COMMANDS[2:]), "--json")
+        yield Call(kind=way.replace("_", " "), arguments=words, files={"own.toml": text}, trains=False, seed=drawn)
 
 
 def _value_changed(text: str, pick: random.Random) -> str:

@@ -5,12 +5,11 @@ import os
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from textwrap import indent
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 from lengthgen.infrastructure.errors import LengthgenError
@@ -51,8 +50,7 @@ task = Task(name="own", alphabet=tuple({symbols!r}), prompt=lambda n: [tuple({sy
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stale:
+class Stale(NamedTuple):
     """An attack: its kind, and the seed of what is drawn."""
 
     kind: str
@@ -75,14 +73,8 @@ def run_attack(planned: Stale) -> Try:
             wrong = _cache(folder, pick) if planned.kind == "cache" else _module(folder, pick)
         except LengthgenError as error:
             wrong = str(error)
-    return Try(
-        kind=f"stale {planned.kind}",
-        again=f"seed '{planned.seed}'",
-        end=tally.WRONG if wrong else tally.UNCHANGED,
-        seconds=monotonic() - began,
-        peak_mib=0,
-        detail=wrong,
-    )
+    end = tally.WRONG if wrong else tally.UNCHANGED
+    return Try(f"stale {planned.kind}", f"seed '{planned.seed}'", end, monotonic() - began, detail=wrong)
 
 
 class _Tree:

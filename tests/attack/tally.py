@@ -1,8 +1,11 @@
 """Count how tries ended, and print the table of the counts."""
 
+import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from tests.attack.watchdog import Ending
 
 REFUSED, UNCHANGED, OTHER_INPUT, DONE = "refused in one line", "unchanged result", "other valid input", "done"
 FINE = (REFUSED, UNCHANGED, OTHER_INPUT, DONE)
@@ -12,23 +15,44 @@ ZERO = "exit 0 though broken"
 FAILURES = (WRONG, TRACEBACK, NOT_NAMED, SILENT, LINES, ZERO, LATE, LARGE, ORPHANS)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Try:
-    """An attack and how it ended.
-
-    Attributes:
-        kind: what was attacked.
-        again: what makes the same attack again.
-        end: one of FINE or FAILURES.
-        detail: what was seen, for a failure.
-    """
+class Try(NamedTuple):
+    """An attack: what was attacked, what makes the same again, how it ended (FINE or FAILURES), and what was seen."""
 
     kind: str
     again: str
     end: str
     seconds: float
-    peak_mib: int
+    peak_mib: int = 0
     detail: str = ""
+
+
+def draws(count: int, seed: int) -> Iterator[tuple[str, random.Random]]:
+    """Yield the seed of each attack, as text, and its generator."""
+    return ((f"{seed} {number}", random.Random(f"{seed} {number}")) for number in range(count))
+
+
+def tried(kind: str, again: str, end: tuple[str, str], *endings: Ending) -> Try:
+    """Try of some calls; `end` is how it ended, and what was seen."""
+    longest = max((ending.seconds for ending in endings), default=0.0)
+    largest = max((ending.peak_mib for ending in endings), default=0)
+    return Try(kind=kind, again=again, end=end[0], seconds=longest, peak_mib=largest, detail=end[1])
+
+
+def outcome(*endings: Ending) -> str:
+    """Exit status and last messages of each call."""
+    return "\n".join(f"{ending.arguments[0]}: exit {ending.status}: {ending.err[-1500:]}" for ending in endings)
+
+
+def disaster(*endings: Ending, mib: int | None = None) -> str | None:
+    """Bad end of calls, whatever was asked: out of time or memory, with a traceback, with processes left."""
+    if any(ending.status is None for ending in endings):
+        return LATE
+    printed = "".join(ending.err + ending.out for ending in endings)
+    if (mib and any(ending.peak_mib > mib for ending in endings)) or (mib and "\nMemoryError" in printed):
+        return LARGE
+    if "Traceback" in printed or (mib and any((ending.status or 0) < 0 for ending in endings)):
+        return TRACEBACK
+    return ORPHANS if any(ending.orphans for ending in endings) else None
 
 
 def table(tries: Iterable[Try]) -> str:
@@ -42,7 +66,9 @@ def table(tries: Iterable[Try]) -> str:
     ]
     head = ["class", "tries", *ends, "longest s", "largest MiB"]
     rows = [_row(kind, same, ends) for kind, same in sorted(by_kind.items())]
-    return _laid_out([head, *rows, _row("all", everything, ends)])
+    cells = [head, *rows, _row("all", everything, ends)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  ".join(map(str.rjust, row, widths)) for row in cells)
 
 
 def failures(tries: Iterable[Try]) -> list[Try]:
@@ -52,15 +78,13 @@ def failures(tries: Iterable[Try]) -> list[Try]:
 
 def listed(failed: Sequence[Try], most: int = 40) -> str:
     """List failures by what they have in common, with how to make the first of each again."""
-    alike: Mapping[tuple[str, str, str], int] = Counter(
-        (attempt.kind, attempt.end, attempt.detail[-160:]) for attempt in failed
+    alike: dict[tuple[str, str, str], list[Try]] = {}
+    for attempt in failed:
+        alike.setdefault((attempt.kind, attempt.end, attempt.detail[-160:]), []).append(attempt)
+    return "\n".join(
+        f"{len(same)} x {same[0].kind}: {same[0].end}\n    again: {same[0].again}\n    {same[0].detail}"
+        for same in sorted(alike.values(), key=len, reverse=True)[:most]
     )
-    first = {(attempt.kind, attempt.end, attempt.detail[-160:]): attempt for attempt in reversed(failed)}
-    lines = []
-    for key, count in sorted(alike.items(), key=lambda item: -item[1])[:most]:
-        attempt = first[key]
-        lines.append(f"{count} x {attempt.kind}: {attempt.end}\n    again: {attempt.again}\n    {attempt.detail}")
-    return "\n".join(lines)
 
 
 def _row(kind: str, same: Sequence[Try], ends: Sequence[str]) -> list[str]:
@@ -68,14 +92,3 @@ def _row(kind: str, same: Sequence[Try], ends: Sequence[str]) -> list[str]:
     longest = max((attempt.seconds for attempt in same), default=0.0)
     largest = max((attempt.peak_mib for attempt in same), default=0)
     return [kind, str(len(same)), *(str(counts[end]) for end in ends), f"{longest:.1f}", str(largest)]
-
-
-def _laid_out(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(_cells(row, widths)) for row in rows)
-
-
-def _cells(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Cells of a row: the first to the left, numbers to the right."""
-    first, *numbers = zip(row, widths, strict=True)
-    return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in numbers)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.attack.fuzzing import Call
 from tests.attack.material import SMOKE
+from tests.attack.tally import draws
 
 GARBAGE = (
     "None", "True", "0", "-1", "2**200", "1.5", "float('nan')", "float('inf')", "''", "'x'", "'x' * 100_000",
@@ -134,6 +135,10 @@ COMMANDS = {
     "pattern": OF_PATTERN,
     "audited": OF_HOOKS[2:],
 }
+NO_SOURCE = ("", "own", "own = ", "\x00", "\udcff = 1", "def", "own = own", "x" * 100_000, "(" * 10_000,
+             "# coding: x\nown = 1")  # fmt: skip
+SETTINGS = ("", "torch.set_default_dtype(torch.float64)", "torch.manual_seed(0)", "np.seterr(all='raise')",
+            "warnings.simplefilter('error')")  # fmt: skip
 HOSTILE_NAME = "o\udcff\x01\x1b[31m\n|<&$%_{}\\'\".py"
 """Name of a file that whatever is written has to escape."""
 
@@ -141,37 +146,19 @@ HOSTILE_NAME = "o\udcff\x01\x1b[31m\n|<&$%_{}\\'\".py"
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
     """Yield `count` files, drawn by the seed."""
     kinds = [kind for kind in COMMANDS if kind.startswith(only)]
-    for number in range(count):
-        pick = random.Random(f"{seed} {number}")
+    for drawn, pick in draws(count, seed):
         kind = pick.choice(kinds)
         name = pick.choice(("own.py", "own.py", HOSTILE_NAME))
-        command = [part.replace("own.py", name) for part in pick.choice(COMMANDS[kind])]
-        yield Call(
-            kind=f"own {kind}",
-            arguments=(*command, *(["--json"] if pick.random() < 0.7 else [])),
-            files={name: _source(kind, pick)},
-            seed=f"{seed} {number}",
-        )
+        words = [part.replace("own.py", name) for part in pick.choice(COMMANDS[kind])]
+        words += ["--json"] if pick.random() < 0.7 else []
+        yield Call(kind=f"own {kind}", arguments=tuple(words), files={name: _source(kind, pick)}, seed=drawn)
 
 
 def _source(kind: str, pick: random.Random) -> str:
     """Source of a file that defines `own`, with one thing wrong or more."""
     way = pick.random()
     if way < 0.08:
-        return pick.choice(
-            (
-                "",
-                "own",
-                "own = ",
-                "\x00",
-                "\udcff = 1",
-                "def",
-                "own = own",
-                "x" * 100_000,
-                "(" * 10_000,
-                "# coding: x\nown = 1",
-            )
-        )
+        return pick.choice(NO_SOURCE)
     definition = _definition(kind, pick)
     if way < 0.2:
         statement = pick.choice(FAILURES)
@@ -192,7 +179,7 @@ def _definition(kind: str, pick: random.Random) -> str:
         return f"own = Encoding({_arguments(_spoilt(ENCODING, pick))})"
     if kind == "hooks":
         body = "\n".join(f"    {name} = {value}" for name, value in _spoilt(HOOKS, pick).items())
-        return f"{_functions(pick)}\nclass own(PositionEncoding):\n{body}"
+        return f"{pick.choice(SETTINGS)}\nclass own(PositionEncoding):\n{body}"
     law = {"pattern": "lambda i, j: int(i == j)", "audited": "lambda q, k, positions: (q, k)"}[kind]
     return "own = " + pick.choice((law, _callback(pick), _callback(pick), pick.choice(GARBAGE)))
 
@@ -217,15 +204,3 @@ def _callback(pick: random.Random) -> str:
     what = pick.choice(GARBAGE) if pick.random() < 0.55 else f"exec({pick.choice(FAILURES)!r}, globals())"
     arguments = pick.choice(("*a, **k", "*a, **k", "*a, **k", "", "x", "i, j", "i, j, n", "q, k, positions"))
     return f"(lambda {arguments}: {what})"
-
-
-def _functions(pick: random.Random) -> str:
-    return pick.choice(
-        (
-            "",
-            "torch.set_default_dtype(torch.float64)",
-            "torch.manual_seed(0)",
-            "np.seterr(all='raise')",
-            "warnings.simplefilter('error')",
-        )
-    )

@@ -13,13 +13,13 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from types import ModuleType
 from typing import Any
 
 import lengthgen
+from tests.processes import alive
 
-OUT_OF_TIME = "out of time"
 LARGEST_OUTPUT = 8 << 20
 """Most bytes of an output that are read."""
 
@@ -30,8 +30,6 @@ class Ending:
 
     Attributes:
         status: exit status, -N for signal N; None where it was out of time.
-        out, err: what it printed.
-        seconds: wall-clock time.
         peak_mib: largest memory of any of its processes beyond what it began with.
         orphans: processes of it that were still there a moment later.
     """
@@ -49,9 +47,7 @@ class Ending:
 class Kill:
     """The moment at which the command is killed, itself alone: what it began is to end by itself.
 
-    Attributes:
-        event: before this one of the times at which it touches a file or a folder, counted from 1; never, if 0.
-        seconds: or after so long.
+    It is before the event-th time that it touches a file or a folder, from 1 on, or after some seconds.
     """
 
     event: int = 0
@@ -84,15 +80,10 @@ def call(
     mib: int | None = None,
     kill: Kill | None = None,
 ) -> Ending:
-    """Call `lengthgen ARGUMENTS` in a folder.
+    """Call `lengthgen ARGUMENTS` in a folder; after some seconds it is killed with all that it began.
 
-    Args:
-        arguments: what stands after the command's name.
-        folder: the working directory.
-        cache: $XDG_CACHE_HOME.
-        seconds: after which it is killed with all that it began.
-        mib: of private memory beyond what it begins with; more is refused by the system.
-        kill: when it is killed; where it is NEVER, its last line on stderr counts the times that would be.
+    Private memory beyond `mib` more than it begins with is refused by the system. With NEVER as `kill`, its last line
+    on stderr counts the moments at which it might be killed.
     """
     began = monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -191,28 +182,14 @@ def _wait(child: int, seconds: float) -> bool:
         os.close(descriptor)
 
 
-def group_members(group: int) -> list[int]:
-    """Return the processes of a group that still run."""
-    members = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, of_group, *_ = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it ended while we looked
-        if int(of_group) == group and state not in "ZX":
-            members.append(int(stat.parent.name))
-    return members
-
-
 def _end_group(group: int, patience: float = 1.5) -> int:
     """Count the processes of a group that outlive its leader by more than the patience; none of them is left."""
     until = monotonic() + patience
-    while group_members(group) and monotonic() < until:
-        select.select([], [], [], 0.05)
-    left = len(group_members(group))
+    while (left := alive(group)) and monotonic() < until:
+        sleep(0.05)
     if left:
         os.killpg(group, signal.SIGKILL)
-    return left
+    return len(left)
 
 
 def _read(file: Any) -> str:

@@ -99,16 +99,12 @@ def test_a_bound_beyond_the_clique_comes_with_a_proof() -> None:
                 checker.check(document | change, task, seed=0)
 
 
-@pytest.mark.parametrize("mode", ["free", "typed"])
 @pytest.mark.parametrize("seed", range(24))
-def test_certificates_of_random_tasks_prove_what_was_found(seed: int, mode: str) -> None:
-    task = random_task(
-        seed, symbols=2 + seed % 2, arity=2, scales=3, local=seed % 5 != 4, fixed=0.4 if seed % 3 == 2 else 0
-    )
-    for arity in (1, 2):
-        result, document = _search_and_certify(task, 3, arity, mode=mode)
-        assert result.status == "exact"
-        _assert_proves_bounds(document, task, result)
+def test_certificates_of_random_tasks_prove_what_was_found(seed: int) -> None:
+    task = random_task(seed, symbols=2 + seed % 2, arity=2, scales=3, local=seed % 5 != 4, fixed=0.4 * (seed % 3 == 2))
+    result, document = _search_and_certify(task, 3, 1 + seed % 2, mode="typed" if seed % 4 < 2 else "free")
+    assert result.status == "exact"
+    _assert_proves_bounds(document, task, result)
 
 
 def _changed(content: Document, rng: random.Random) -> Any:

@@ -16,7 +16,6 @@ import pytest
 
 from lengthgen.circuits import checker
 from lengthgen.circuits.checker import CertificateError, CertificateVerdict, lower, problem, upper
-from lengthgen.circuits.checker.problem import SHAPES, fits
 from lengthgen.circuits.checker.rup import ProofError, refuted
 from lengthgen.circuits.search import sat
 from lengthgen.circuits.task import Task
@@ -102,7 +101,6 @@ CYCLE = _certificate(
         "wirings": {"1": [[edge % 2 if edge < 4 else 2, [edge + 1]] for edge in range(5)]},
     },
 )
-CERTIFICATES = [(COPY, copy_task()), (PERMUTATION, permutation(3)), (CYCLE, FIVE_CYCLE)]
 
 
 def _changed(certificate: Certificate, path: list[Any], value: Any) -> Certificate:
@@ -135,121 +133,70 @@ def test_a_proved_certificate_is_accepted(certificate: Certificate, task: Task, 
     assert verdict.upper_checked_to == certificate["scale"]
 
 
-BAD: list[tuple[str, Certificate, Task, str]] = [
-    ("proof cut short", _changed(CYCLE, ["proof"], []), FIVE_CYCLE, "does not refute"),
-    ("proof of nothing", _changed(CYCLE, ["proof", 0], "2 3 0"), FIVE_CYCLE, "does not follow|does not refute"),
-    ("proof that jumps", _changed(CYCLE, ["proof", 0], "0"), FIVE_CYCLE, "'0' of the proof does not follow"),
-    ("proof not DRAT", _changed(CYCLE, ["proof", 0], "1 x 0"), FIVE_CYCLE, "is not DRAT"),
-    ("proof with a new variable", _changed(CYCLE, ["proof", 0], "999 0"), FIVE_CYCLE, "a variable that is not there"),
-    ("no proof", _changed(CYCLE, ["proof"], None), FIVE_CYCLE, "lacks a proof"),
-    ("a proof without need", _changed(PERMUTATION, ["proof"], []), permutation(3), "needs none"),
-    ("no clique", _changed(CYCLE, ["clique"], [0, 2]), FIVE_CYCLE, "steps 0 and 2 of the clique can share"),
-    ("a clique of one twice", _changed(PERMUTATION, ["clique"], [0, 0, 1]), permutation(3), "can share"),
-    ("a clique of no step", _changed(PERMUTATION, ["clique"], [0, 1, 3]), permutation(3), "not listed"),
-    ("prompt not allowed", _changed(COPY, ["prompts", "1", 0], "2 ="), copy_task(), "not one of scale 1"),
-    ("prompt too long", _changed(COPY, ["prompts", "1", 0], "0 0 ="), copy_task(), "not one of scale 1"),
-    ("scale without prompts", _changed(COPY, ["prompts"], {}), copy_task(), "no prompts of scale 1"),
-    ("prompts of a larger scale", _changed(COPY, ["prompts", "3"], ["0 0 0 ="]), copy_task(), "not claimed"),
-    ("lower too high", _changed(_changed(CYCLE, ["lower"], 4), ["upper"], 4), FIVE_CYCLE, "does not"),
-    ("lower above upper", _changed(CYCLE, ["lower"], 4), FIVE_CYCLE, "above the upper"),
-    ("upper too low", CYCLE | {"lower": 2, "upper": 2, "proof": None, "clique": [0, 1]}, FIVE_CYCLE, "has 3 operators"),
-    (
-        "flipped entry",
-        _changed(COPY, ["circuit", "operators", 0, "1"], "0"),
-        copy_task(),
-        "scale 1, position 3 is wrong",
-    ),
-    ("missing entry", _changed(COPY, ["circuit", "operators", 0, "="], ...), copy_task(), "position 4 is wrong"),
-    (
-        "later position",
-        _changed(COPY, ["circuit", "wirings", "2", 0, 1, 0], 4),
-        copy_task(),
-        "a position that is not earlier",
-    ),
-    ("unknown operator", _changed(COPY, ["circuit", "wirings", "2", 0, 0], 1), copy_task(), "not there"),
-    ("unknown symbol", _changed(COPY, ["circuit", "operators", 0, "2"], "0"), copy_task(), "unknown symbol"),
-    ("wider operator", _changed(COPY, ["circuit", "operators", 0, "0 0"], "0"), copy_task(), "not have this arity"),
-    ("wider wiring", _changed(COPY, ["circuit", "wirings", "2", 0, 1], [1, 1]), copy_task(), "not have this arity"),
-    ("a scale less", _changed(COPY, ["circuit", "wirings", "1"], ...), copy_task(), "wirings of scales 1 to 2"),
-    ("a step less", _changed(COPY, ["circuit", "wirings", "2", 2], ...), copy_task(), "not have the steps of scale 2"),
-    ("no circuit", _changed(COPY, ["circuit"], None), copy_task(), "go together"),
-    ("no upper bound", _changed(COPY, ["upper"], None), copy_task(), "go together"),
-    ("no steps", _changed(COPY, ["steps"], []), copy_task(), "no steps"),
-    ("step in the prompt", _changed(COPY, ["steps", 0, 1], 2), copy_task(), "no step at 2"),
-    ("step beyond the end", _changed(COPY, ["steps", 0, 1], 5), copy_task(), "no step at 5"),
-    ("missing key", _changed(COPY, ["proof"], ...), copy_task(), "fields must be format, task"),
-    ("further key", COPY | {"note": ""}, copy_task(), "fields must be"),
-    ("true as a number", _changed(COPY, ["lower"], True), copy_task(), "'lower' has a wrong type"),
-    ("number as true", _changed(COPY, ["circuit"], {"reference": 1}), copy_task(), "'circuit' has a wrong type"),
-    ("a float", _changed(COPY, ["scale"], 2.0), copy_task(), "'scale' has"),
-    ("a scale of a billion", COPY | {"scale": 10**9, "largest_scale": 10**9}, copy_task(), "'largest_scale' has"),
-    ("arity 50", _changed(COPY, ["arity"], 50), copy_task(), "'arity' has"),
-    ("a number of many digits", _changed(COPY, ["upper"], 10**5000), copy_task(), "'upper' has"),
-    ("scale above the largest", _changed(COPY, ["largest_scale"], 1), copy_task(), "the scale is above largest_scale"),
-    ("a task of two lines", _changed(COPY, ["task"], "a\nb"), copy_task(), "the task name is not printable"),
-    (
-        "inf where there are wirings",
-        COPY | {"lower": "inf", "upper": "inf", "circuit": None},
-        copy_task(),
-        "has a wiring",
-    ),
-    ("inf from above alone", COPY | {"upper": "inf", "circuit": None}, copy_task(), "needs a lower bound of inf"),
-    ("no object", [], copy_task(), "fields must be"),  # type: ignore[list-item]
+Place = list[Any]
+BAD: list[tuple[str, Certificate, Place, Any, str]] = [
+    # what is wrong, certificate, place of it, value there (none if `...`), message
+    ("proof cut short", CYCLE, ["proof"], [], "does not refute"),
+    ("proof of nothing", CYCLE, ["proof", 0], "2 3 0", "does not follow|does not refute"),
+    ("proof that jumps", CYCLE, ["proof", 0], "0", "'0' of the proof does not follow"),
+    ("proof not DRAT", CYCLE, ["proof", 0], "1 x 0", "is not DRAT"),
+    ("proof with a new variable", CYCLE, ["proof", 0], "999 0", "a variable that is not there"),
+    ("no proof", CYCLE, ["proof"], None, "lacks a proof"),
+    ("a proof without need", PERMUTATION, ["proof"], [], "needs none"),
+    ("no clique", CYCLE, ["clique"], [0, 2], "steps 0 and 2 of the clique can share"),
+    ("a clique of one twice", PERMUTATION, ["clique"], [0, 0, 1], "can share"),
+    ("a clique of no step", PERMUTATION, ["clique"], [0, 1, 3], "not listed"),
+    ("a clique of a step below 0", PERMUTATION, ["clique"], [-1], "'clique' has a wrong type"),
+    ("a clique of a step beyond 1999", PERMUTATION, ["clique"], [2000], "'clique' has a wrong type"),
+    ("prompt not allowed", COPY, ["prompts", "1", 0], "2 =", "not one of scale 1"),
+    ("prompt too long", COPY, ["prompts", "1", 0], "0 0 =", "not one of scale 1"),
+    ("scale without prompts", COPY, ["prompts"], {}, "no prompts of scale 1"),
+    ("prompts of a larger scale", COPY, ["prompts", "3"], ["0 0 0 ="], "not claimed"),
+    ("lower too high", CYCLE | {"upper": 4}, ["lower"], 4, "does not"),
+    ("lower above upper", CYCLE, ["lower"], 4, "above the upper"),
+    ("upper too low", CYCLE | {"lower": 2, "proof": None, "clique": [0, 1]}, ["upper"], 2, "has 3 operators"),
+    ("flipped entry", COPY, ["circuit", "operators", 0, "1"], "0", "scale 1, position 3 is wrong"),
+    ("missing entry", COPY, ["circuit", "operators", 0, "="], ..., "position 4 is wrong"),
+    ("later position", COPY, ["circuit", "wirings", "2", 0, 1, 0], 4, "a position that is not earlier"),
+    ("unknown operator", COPY, ["circuit", "wirings", "2", 0, 0], 1, "not there"),
+    ("unknown symbol", COPY, ["circuit", "operators", 0, "2"], "0", "unknown symbol"),
+    ("wider operator", COPY, ["circuit", "operators", 0, "0 0"], "0", "not have this arity"),
+    ("wider wiring", COPY, ["circuit", "wirings", "2", 0, 1], [1, 1], "not have this arity"),
+    ("a scale less", COPY, ["circuit", "wirings", "1"], ..., "wirings of scales 1 to 2"),
+    ("a step less", COPY, ["circuit", "wirings", "2", 2], ..., "not have the steps of scale 2"),
+    ("no circuit", COPY, ["circuit"], None, "go together"),
+    ("no upper bound", COPY, ["upper"], None, "go together"),
+    ("no steps", COPY, ["steps"], [], "no steps"),
+    ("step in the prompt", COPY, ["steps", 0, 1], 2, "no step at 2"),
+    ("step beyond the end", COPY, ["steps", 0, 1], 5, "no step at 5"),
+    ("missing key", COPY, ["proof"], ..., "fields must be format, task"),
+    ("further key", COPY, ["note"], "", "fields must be"),
+    ("true as a number", COPY, ["lower"], True, "'lower' has a wrong type"),
+    ("number as true", COPY, ["circuit"], {"reference": 1}, "'circuit' has a wrong type"),
+    ("a float", COPY, ["scale"], 2.0, "'scale' has"),
+    ("a scale of a billion", COPY | {"scale": 10**9}, ["largest_scale"], 10**9, "'largest_scale' has"),
+    ("arity 50", COPY, ["arity"], 50, "'arity' has"),
+    ("a number of many digits", COPY, ["upper"], 10**5000, "'upper' has"),
+    ("scale above the largest", COPY, ["largest_scale"], 1, "the scale is above largest_scale"),
+    ("a task of two lines", COPY, ["task"], "a\nb", "the task name is not printable"),
+    ("inf where there are wirings", COPY | {"upper": "inf", "circuit": None}, ["lower"], "inf", "has a wiring"),
+    ("inf from above alone", COPY | {"circuit": None}, ["upper"], "inf", "needs a lower bound of inf"),
 ]
+TASK_OF = {"copy": copy_task(), "permutation": permutation(3), "five-cycle": FIVE_CYCLE}
 
 
-@pytest.mark.parametrize(("certificate", "task", "says"), [bad[1:] for bad in BAD], ids=[bad[0] for bad in BAD])
-def test_an_unproved_certificate_is_rejected_in_one_line(certificate: Certificate, task: Task, says: str) -> None:
+@pytest.mark.parametrize(("certificate", "place", "value", "says"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
+def test_an_unproved_certificate_is_rejected_in_one_line(
+    certificate: Certificate, place: Place, value: Any, says: str
+) -> None:
     with pytest.raises(CertificateError, match=says) as caught:
-        check(certificate, task)
+        check(_changed(certificate, place, value), TASK_OF[certificate["task"]])
     assert "\n" not in str(caught.value)
 
 
-def _edited(text: str, rng: random.Random) -> str:
-    """JSON with a character or number changed, or an element deleted."""
-    kind = rng.randrange(3)
-    if kind == 0:
-        at = rng.randrange(len(text))
-        return text[:at] + rng.choice('0123456789abe$="-[]{},: tfn') + text[at + 1 :]
-    value = json.loads(text)
-    places: list[tuple[Any, Any]] = []
-
-    def collect(node: Any) -> None:
-        for key in node if isinstance(node, dict) else range(len(node)):
-            places.append((node, key))
-            if isinstance(node[key], dict | list):
-                collect(node[key])
-
-    collect(value)
-    if kind == 1:
-        node, key = rng.choice([(node, key) for node, key in places if type(node[key]) is int])
-        node[key] = rng.choice([node[key] + 1, node[key] - 1, -node[key], 0, 10**9, 2.5, str(node[key])])
-    else:
-        node, key = rng.choice(places)
-        del node[key]
-    return json.dumps(value)
-
-
-def test_an_edited_certificate_is_rejected_or_proves_no_more_than_is_true() -> None:
-    rejected = unchanged = 0
-    for seed in range(300):
-        rng = random.Random(seed)
-        certificate, task = CERTIFICATES[seed % 3]
-        text = _edited(json.dumps(certificate), rng)
-        try:
-            edited = json.loads(text)
-        except ValueError:
-            continue
-        try:
-            verdict = check(edited, task)
-        except CertificateError:
-            rejected += 1
-            continue
-        assert verdict.upper is not None
-        assert verdict.lower <= certificate["lower"] == certificate["upper"] <= verdict.upper, text
-        unchanged += 1
-    assert rejected > 100
-    assert unchanged > 0
+def test_what_is_no_object_is_no_certificate() -> None:
+    with pytest.raises(CertificateError, match="fields must be"):
+        check([], copy_task())
 
 
 def _as_symbols(table: lower.Table, task: Task, arity: int) -> oracle.Table:
@@ -334,43 +281,6 @@ def test_the_formula_is_that_of_the_solver() -> None:
             for clique in ([], [0], [1, 0])[: count + 1]:
                 of_checker = lower.formula_of(list(map(list, classes)), count, clique)
                 assert of_checker == sat.formula(classes, count, clique), (seed, count, clique)
-
-
-@pytest.mark.parametrize(("seed", "task"), TASKS[:12], ids=[str(seed) for seed, _ in TASKS[:12]])
-def test_solver_proofs_are_accepted_up_to_the_optimum_of_brute_force(seed: int, task: Task) -> None:
-    arity = 1 + seed % 2
-    steps = [
-        [n, len(task.prompt(n)) + 1 + step]
-        for n in (1, 2, 3)
-        for step in range(len(_tables_of_all_steps(task, n, arity)))
-    ]
-    classes = [tuple(tables) for n in (1, 2, 3) for tables in _tables_of_all_steps(task, n, arity)]
-    fewest = oracle.fewest_by_partition(
-        tables for n in (1, 2, 3) for tables in oracle.step_tables(task.prompt, task.generate, n, arity)
-    )
-    certificate = _certificate(task, 3, arity=arity, prompts=_prompts(task, 1, 2, 3), steps=steps)
-    if math.isinf(fewest):
-        worst = next(step for step, tables in zip(steps, classes, strict=True) if not tables)
-        verdict = check(certificate | {"lower": "inf", "upper": "inf", "steps": [worst]}, task)
-        assert verdict.statement == f"SRC(random-{seed}, 3) = inf at arity {arity}, free"
-        return
-    if fewest > 1:
-        answer = sat.decide(classes, int(fewest) - 1, [], seconds=30, proof=True)
-        assert answer.proof is not None
-        verdict = check(certificate | {"lower": fewest, "proof": list(answer.proof)}, task)
-        assert verdict == CertificateVerdict(
-            statement=f"SRC(random-{seed}, 3) >= {fewest} at arity {arity}, free",
-            status="bounds",
-            proved=True,
-            lower=fewest,
-            upper=None,
-            upper_checked_to=0,
-            sampled=0,
-        )
-        with pytest.raises(CertificateError):
-            check(certificate | {"lower": int(fewest) + 1, "proof": list(answer.proof)}, task)
-    with pytest.raises(CertificateError):
-        check(certificate | {"lower": int(fewest) + 1, "proof": ["0"]}, task)
 
 
 def _forced(clauses: list[list[int]]) -> set[int] | None:
@@ -532,20 +442,21 @@ def test_a_constant_step_has_no_arguments_when_typed() -> None:
         check(_certificate(task, 2, upper=1, circuit=circuit), task)
 
 
-def test_beyond_all_prompts_samples_are_tried_and_the_verdict_says_so() -> None:
+def test_beyond_all_prompts_samples_are_tried_and_the_verdict_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(problem, "MAX_PROMPTS", 2**6)
     task = copy_task()
-    wirings = {str(n): [[0, [t]] for t in range(1, n + 2)] for n in range(1, 17)}
+    wirings = {str(n): [[0, [t]] for t in range(1, n + 2)] for n in range(1, 9)}
     circuit = {"operators": COPY["circuit"]["operators"], "wirings": wirings}
-    certificate = COPY | {"scale": 16, "largest_scale": 20, "layout": "aligned", "base": 2, "circuit": circuit}
+    certificate = COPY | {"scale": 8, "largest_scale": 20, "layout": "aligned", "base": 2, "circuit": circuit}
     verdict = check(certificate, task)
-    assert (verdict.upper_checked_to, verdict.sampled) == (14, 600)
+    assert (verdict.upper_checked_to, verdict.sampled) == (6, 600)
     assert (verdict.status, verdict.proved) == ("sampled", False)
     assert verdict.statement == (
-        "SRC(copy base 2, 16) >= 1 at arity 1, free, aligned to scale 20; upper bound 1 holds on 600 sampled prompts "
-        "only above scale 14, not proved"
+        "SRC(copy base 2, 8) >= 1 at arity 1, free, aligned to scale 20; upper bound 1 holds on 600 sampled prompts "
+        "only above scale 6, not proved"
     )
-    with pytest.raises(CertificateError, match="scale 16, position 20 is wrong"):
-        check(_changed(certificate, ["circuit", "wirings", "16", 2, 1], [4]), task)
+    with pytest.raises(CertificateError, match="scale 8, position 12 is wrong"):
+        check(_changed(certificate, ["circuit", "wirings", "8", 2, 1], [4]), task)
 
 
 def _broken(*_: object) -> Any:
@@ -608,18 +519,6 @@ def test_all_prompts_of_a_scale_count_only_if_those_of_all_smaller_scales_were_t
     assert upper.check_upper(problem.GuardedTask(task, 1, "free"), certificate, 1) == (0, upper.SAMPLE)
     certificate = _changed(COPY, ["circuit", "wirings"], wirings)
     assert upper.check_upper(problem.GuardedTask(copy_task(), 1, "free"), certificate, 1) == (1, upper.SAMPLE)
-
-
-def test_a_clique_has_numbers_of_steps_below_2000() -> None:
-    assert all(fits([1999], shape) for shape in SHAPES["clique"])
-    assert not any(fits([number], shape) for shape in SHAPES["clique"] for number in (2000, -1, 1.0, True))
-
-
-def test_silly_numbers_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(problem, "MAX_EFFORT", 1_000_000)
-    for change in ({"arity": 8}, {"scale": 128, "largest_scale": 128}):
-        with pytest.raises(CertificateError):
-            check(CYCLE | change, FIVE_CYCLE)
 
 
 def test_the_checker_imports_the_standard_library_and_its_own_folder_only() -> None:

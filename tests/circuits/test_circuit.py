@@ -85,12 +85,6 @@ def test_a_swapped_argument_is_rejected_with_scale_position_and_prompt(
         wrong.check(traces_up_to(wrong.task, SCALES))
 
 
-def test_a_swapped_operator_is_rejected() -> None:
-    wrong = _rewired(CIRCUITS["permutation"], 3, 1, operator=0)
-    with pytest.raises(CircuitError, match="scale 3, position 6"):
-        wrong.check(traces_up_to(wrong.task, 3))
-
-
 IDENTITY = np.arange(4, dtype=np.uint8)
 
 
@@ -134,15 +128,6 @@ def test_the_graph_holds_the_wiring(name: str) -> None:
     edges = sorted((step, data["slot"], argument) for argument, step, data in graph.edges(data=True))
     assert edges == [(w.position, slot, a) for w in circuit.wirings[4] for slot, a in enumerate(w.arguments, start=1)]
     assert all(argument < step for argument, step in graph.edges())
-
-
-def test_one_position_may_fill_two_slots_of_the_graph() -> None:
-    twice = Circuit(
-        task=copy(), arity=2, wirings={1: (Wiring(position=3, arguments=(1, 1), operator=0),)}, operators=(IDENTITY,)
-    )
-    graph = twice.graph(1)
-    assert sorted(data["slot"] for data in graph.get_edge_data(1, 3).values()) == [1, 2]
-    assert graph.number_of_edges() == 2
 
 
 def _with_table(table: dict[tuple[int, ...], int], arity: int) -> Circuit:

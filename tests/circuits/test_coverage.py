@@ -88,12 +88,6 @@ def test_more_examples_never_show_less(analyses: Analyses) -> None:
     assert 0 < before.mean() < 1
 
 
-def test_all_examples_of_training_are_covered_by_themselves(analyses: Analyses) -> None:
-    circuit = analyses("division", "unaligned", LARGEST).circuit
-    examples = _draw_examples(circuit.task, range(1, LARGEST + 1), 300, seed=5)
-    assert steps_seen(circuit, seen_entries(circuit, *examples), *examples).all()
-
-
 def test_filling_is_not_looked_at(analyses: Analyses) -> None:
     circuit = analyses("parity", "unaligned", LARGEST).circuit
     tokens, scales = _draw_examples(circuit.task, range(1, 4), 50, seed=6)

@@ -1,13 +1,13 @@
 """The aligned format pads operands and changes nothing else."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lengthgen.circuits.formats import PAD, aligned, in_format
-from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.formats import PAD, aligned, filled, in_format
 from lengthgen.circuits.task import Segment, Task, TaskError
 from lengthgen.circuits.tasks.copying import copy
 from lengthgen.circuits.tasks.counter import parity
@@ -63,25 +63,12 @@ def test_the_layout_of_two_operands() -> None:
     )
 
 
-@in_table
-def test_a_vectorised_twin_survives_alignment(task: Task) -> None:
-    padded = aligned(task, LARGEST)
-    assert (padded.vectorised is None) == (task.vectorised is None)
-    prompts = padded.all_prompts(3)
-    assert (padded.outputs(prompts) == replace(padded, vectorised=None).outputs(prompts)).all()
-
-
 def test_alignment_can_be_named_by_format() -> None:
     task = parity()
     assert in_format(task, "unaligned", largest_scale=4) is task
     assert len(in_format(parity(), "aligned", largest_scale=6).prompt(1)) == 9
     with pytest.raises(TaskError, match="unknown format 'diagonal': choose one of aligned, unaligned, filled"):
         in_format(parity(), "diagonal", largest_scale=4)
-
-
-def test_aligned_parity_has_the_same_src() -> None:
-    padded = aligned(parity(), LARGEST)
-    assert src(padded, traces_up_to(padded, LARGEST), 2).values == dict.fromkeys(range(1, LARGEST + 1), 1)
 
 
 def _shrinking(n: int) -> list[tuple[str, ...]]:
@@ -102,14 +89,18 @@ def _more_operands(n: int) -> list[tuple[str, ...]]:
         (parity(), 0, "at least 1"),
     ],
 )
-def test_scales_that_do_not_fit_are_refused(task: Task, scale: int, says: str) -> None:
+@pytest.mark.parametrize("padded", [aligned, filled])
+def test_scales_that_do_not_fit_are_refused(
+    padded: Callable[[Task, int], Task], task: Task, scale: int, says: str
+) -> None:
     with pytest.raises(TaskError, match=says):
-        aligned(task, LARGEST).choices(scale)
+        padded(task, LARGEST).choices(scale)
 
 
-def test_an_alphabet_that_holds_the_pad_is_refused() -> None:
+@pytest.mark.parametrize("padded", [aligned, filled])
+def test_an_alphabet_that_holds_the_pad_is_refused(padded: Callable[[Task, int], Task]) -> None:
     with pytest.raises(TaskError, match="'_' fills operands"):
-        aligned(replace(parity(), alphabet=("0", "1", "=", "$", PAD)), LARGEST)
+        padded(replace(parity(), alphabet=("0", "1", "=", "$", PAD)), LARGEST)
 
 
 def test_no_room_for_the_pad_is_refused() -> None:

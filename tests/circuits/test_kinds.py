@@ -257,57 +257,6 @@ def test_bounds_where_there_are_too_many_choices_to_try() -> None:
     assert best.circuit is not None
 
 
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"end": "?"}, "the end '\\?' is not in the alphabet"),
-        ({"end": "="}, "the output of prompt 0 = must end with '=' and hold it nowhere else"),
-        ({"end": "$", "generate": lambda prompt: ["$", "0", "$"]}, "must end with '\\$' and hold it nowhere else"),
-        ({"generate": lambda prompt: ["0"] * (1 + int(prompt[0]))}, "as many as 0 =, or give the task an `end`"),
-        ({"end": "$", "prompt": lambda n: [BITS, ..., BITS]}, "only one of both is possible yet: leave out `end`"),
-        ({"prompt": lambda n: [..., ...]}, "allows nothing at some position"),
-        ({"prompt": lambda n: [BITS, ..., ..., ..., ("=",)]}, "generate gives 2 symbols .* has places for 3"),
-        ({"prompt": lambda n: [BITS, ..., ..., ("=",)]}, "no output follows the last prompt tokens of scale 1"),
-        ({"valid": lambda prompt: False}, "no prompt of scale 1 is valid"),
-        ({"valid": lambda prompt: 1}, "valid must give True or False, not 1"),
-        ({"valid": 1}, "valid must be a function, not 1"),
-        ({"draw": 1}, "draw must be a function, not 1"),
-        ({"right": 1}, "right must be a function, not 1"),
-    ],
-)
-def test_what_is_no_task_is_refused_in_one_line(changes: dict[str, Any], says: str) -> None:
-    with pytest.raises(TaskError, match=says):
-        trace(_task(**changes), 1)
-
-
-@pytest.mark.parametrize(
-    ("draw", "says"),
-    [
-        (lambda n, source: ["0"], "draw gives 0, which is no prompt of scale 2"),
-        (lambda n, source: ["=", "0", "="], "draw gives = 0 =, which is no prompt of scale 2"),
-        (lambda n, source: ["0", "1", "="], "draw gives 0 1 =, which is no prompt of scale 2"),
-        (lambda n, source: 1 / 0, "draw fails at scale 2: ZeroDivisionError"),
-    ],
-)
-def test_draws_that_are_no_prompts_are_refused(draw: Any, says: str) -> None:
-    task = _task(draw=draw, valid=lambda prompt: prompt[0] == "1")
-    with pytest.raises(TaskError, match=says):
-        task.sample_prompts(2, 1, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize(
-    ("right", "says"),
-    [
-        (lambda prompt: [["1", "$"]], "the output of generate on prompt 0 = is not a right one"),
-        (lambda prompt: [[prompt[0], "$"], ["$"]], "have different lengths, which is not possible yet"),
-        (lambda prompt: itertools.repeat(["0", "$"]), "more than 10,000 right outputs of one prompt"),
-    ],
-)
-def test_wrong_right_outputs_are_refused(right: Any, says: str) -> None:
-    with pytest.raises(TaskError, match=says):
-        choice_src(_task(right=right), 1, 1)
-
-
 def test_prompt_tokens_after_outputs_cannot_be_aligned() -> None:
     with pytest.raises(TaskError, match="prompt tokens after outputs cannot be aligned yet"):
         aligned(load("parity-online"), 4)

@@ -76,11 +76,6 @@ def test_a_users_reference_circuit_attains_the_value_where_prompts_are_sampled(u
     assert (result.status, result.values[16]) == ("reference", 1)
 
 
-@pytest.mark.parametrize("name", ["copy", "parity", "permutation"])
-def test_built_in_tasks_load_by_name(name: str) -> None:
-    assert load(name).name == name
-
-
 def test_the_base_of_a_task_is_chosen_by_number(user_file: Path) -> None:
     assert load("counter", base=3).alphabet == ("0", "1", "2", "=", "$")
     assert load("counter", base=3).name == "counter-base3"

@@ -11,7 +11,7 @@ import pytest
 from lengthgen.circuits.questions import counting, synthesis
 from lengthgen.circuits.questions.composition import after
 from lengthgen.circuits.questions.counting import minimum_circuits
-from lengthgen.circuits.questions.synthesis import scratchpad_symbols, scratchpad_tokens, src_within
+from lengthgen.circuits.questions.synthesis import scratchpad_tokens, src_within
 from lengthgen.circuits.search.sat import SolverError
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import Task, TaskError
@@ -177,17 +177,11 @@ def test_parity_needs_the_prefixes_on_its_scratchpad() -> None:
 
 def test_symbols_in_place_of_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     """A symbol for each pair of bits holds what two tokens would."""
-    task = Task(
-        name="both", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * 3,
-        generate=lambda prompt: [str(prompt.count("1") % 2)],
-    )  # fmt: skip
-    assert scratchpad_tokens(task, 1, 2, 1).upper == 1
-    answer = scratchpad_symbols(task, 1, 2, 1, tokens=1)
-    assert (answer.lower, answer.upper) == (0, 0)
+    direct = load("parity-direct")
+    assert [scratchpad_tokens(direct, 4, 2, 2, symbols=symbols).upper for symbols in (0, 2)] == [2, 2]
     monkeypatch.setattr(synthesis, "MAX_SCRATCHPAD", 1)
-    none = scratchpad_symbols(task, 1, 2, 1, tokens=0)
-    assert (none.lower, none.upper) == (2, None)
-    assert none.stopped == "more than 1 were not tried"
+    none = scratchpad_tokens(direct, 4, 2, 2)
+    assert (none.lower, none.upper, none.stopped) == (2, None, "more than 1 were not tried")
 
 
 def test_a_scratchpad_goes_before_all_outputs() -> None:

@@ -126,11 +126,6 @@ def test_random_circuits_and_published_tasks_are_named_but_not_listed(text):
     assert spec.laid_out(3).name == spec.identifier()
 
 
-def test_a_chosen_base_of_a_random_circuit_is_taken():
-    assert parse_task("random-local-grows-5[base=4]").plain().alphabet == ("0", "1", "2", "3", "=", "$")
-    assert load("random-local-grows-5").alphabet == ("0", "1", "2", "=", "$")
-
-
 def test_a_file_may_begin_like_a_family():
     assert parse_task("random-circuits/mine.py:task").is_own
     assert parse_task("published-mine.py:task").is_own

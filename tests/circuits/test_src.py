@@ -80,41 +80,6 @@ def test_src_of_known_tasks_is_that_of_brute_force(task: Task, scale: int, arity
     assert _src(task, scale, arity).values == _oracle(task, scale, arity)
 
 
-@pytest.mark.parametrize(
-    ("task", "arity", "expected"),
-    [
-        (copy(), 1, [1] * 6),
-        (copy(5), 1, [1] * 5),
-        (parity(), 1, [1, *[math.inf] * 4]),
-        (parity(), 2, [1] * 8),
-        (parity(), 3, [1] * 3),
-        (permutation(5), 1, [1, 2, 3, 4, 5, 6, 7]),
-        (permutation(3), 1, [1, 2, 3, 4, 5, 6, 6, 6]),
-        (permutation(2), 1, [1, 2, 2, 2]),
-        (direct_parity(), 2, [1, 2, math.inf, math.inf]),
-        (addition(2), 4, [1, 1, math.inf]),
-    ],
-    ids=lambda part: getattr(part, "name", None),
-)
-def test_expected_values(task: Task, arity: int, expected: list[float]) -> None:
-    assert list(_src(task, len(expected), arity).values.values()) == expected
-
-
-@pytest.mark.parametrize(
-    ("task", "expected"),
-    [
-        (parity(), [1, 2, 2, 2]),
-        (copy(), [1, 1, 1]),
-        (permutation(), [1, 1, 1]),
-        (direct_parity(), [1, 2, 3, 4]),
-        (addition(2), [2, 4, 5]),
-    ],
-    ids=lambda part: getattr(part, "name", None),
-)
-def test_minimal_arity(task: Task, expected: list[int]) -> None:
-    assert [minimal_arity(traces_up_to(task, n)) for n in range(1, len(expected) + 1)] == expected
-
-
 def test_minimal_arity_is_the_first_feasible_one_and_none_beyond_the_largest() -> None:
     for case in RANDOM[::5]:
         task, scales = _random(*case), case[3]
@@ -170,9 +135,7 @@ def test_the_simplest_of_equal_circuits_is_taken() -> None:
 
 def test_infeasible_is_infinite_and_has_no_circuit() -> None:
     result = _src(direct_parity(), 4, 2)
-    assert result.values == {1: 1, 2: 2, 3: math.inf, 4: math.inf}
-    assert (result.circuit, result.templates, result.coverage_scale) == (None, (), None)
-    assert result.status == "exact"
+    assert (result.values[4], result.circuit, result.templates, result.coverage_scale) == (math.inf, None, (), None)
 
 
 def test_a_sample_gives_the_same_value_and_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,9 +237,3 @@ def test_left_out_wirings_give_bounds_and_a_valid_circuit(monkeypatch: pytest.Mo
 def test_scales_and_arities_that_make_no_sense_are_refused(act: Callable[[], Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         act()
-
-
-def test_results_do_not_depend_on_the_vectorised_twin() -> None:
-    plain = replace(parity(), vectorised=None)
-    assert _src(plain, 4, 2).templates == _src(parity(), 4, 2).templates
-    assert _src(plain, 4, 2).values == _src(parity(), 4, 2).values

@@ -52,7 +52,7 @@ def symbolic_scores(
     for row, j in enumerate(positions):
         for column, i in enumerate(positions):
             if i <= j:
-                score = encoding.score(query_position=sp.Integer(j), key_position=sp.Integer(i), length=length)
+                score = encoding.score(query_position=sp.Integer(j), key_position=sp.Integer(i), length=length).doit()
                 table[row, column] = sum(
                     exact(_with(score, {**values, **_content(q_JC[row], k_IC[column], plane)}))
                     for plane, values in enumerate(planes)

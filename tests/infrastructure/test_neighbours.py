@@ -157,12 +157,8 @@ def test_an_unchanged_neighbour_is_loaded_once(tmp_path):
 
 def test_a_library_that_is_loaded_is_no_neighbour_and_one_that_is_not_is(tmp_path, monkeypatch):
     """The page "What you can rely on" says so.  To take `random` away from the libraries that use it would end them."""
-    write(
-        tmp_path,
-        own="import random, colorsys\nvalue = random.Random, colorsys.number",
-        random="",
-        colorsys="number = 1",
-    )
+    own = "import random, colorsys\nvalue = random.Random, colorsys.number"
+    write(tmp_path, own=own, random="", colorsys="number = 1")
     import random
 
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
@@ -180,11 +176,8 @@ def test_a_library_that_the_file_does_not_import_stays_itself(tmp_path, monkeypa
 
 def test_installed_libraries_and_the_project_are_no_neighbours(tmp_path, monkeypatch):
     """Folders beside the file hide neither, as long as they are no packages."""
-    write(
-        tmp_path,
-        {"sympy/notes": "", "lengthgen/theory/relation": "1/0"},
-        own="import sympy, lengthgen.theory.relation\nvalue = sympy.Integer",
-    )
+    own = "import sympy, lengthgen.theory.relation\nvalue = sympy.Integer"
+    write(tmp_path, {"sympy/notes": "", "lengthgen/theory/relation": "1/0"}, own=own)
     assert value(tmp_path)(1) == 1
     from lengthgen.infrastructure import neighbours
 

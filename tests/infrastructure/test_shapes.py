@@ -4,29 +4,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from lengthgen.infrastructure import shapes
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import DamagedFile, write_json, write_sealed_json
-from lengthgen.infrastructure.shapes import (
-    COUNT,
-    FLAG,
-    LIMIT,
-    NUMBER,
-    TEXT,
-    WrongShape,
-    both,
-    either,
-    if_given,
-    list_of,
-    made_into,
-    mapping_to,
-    one_for_each,
-    one_of,
-    or_none,
-    read_stored,
-    reads,
-    record,
-    row,
-)
+from lengthgen.infrastructure.shapes import COUNT, FLAG, LIMIT, NUMBER, TEXT, WrongShape, list_of, made_into, record
 
 
 @dataclass(kw_only=True)
@@ -46,22 +27,27 @@ CASES = [
     (NUMBER, [0, 0.5], [None, True, "1", []], ""),
     (FLAG, [True], [1, None, "true"], ""),
     (LIMIT, [1, 1.5, "inf"], ["1", None, True], ""),
-    (one_of(("a", "b")), ["a"], ["c", None, ["a"]], ""),
-    (or_none(COUNT), [None, 1], ["1"], ""),
-    (either(COUNT, TEXT), [1, "a"], [None], ""),
-    (both(record(a=COUNT), record(b=TEXT)), [{"a": 1, "b": ""}], [{"a": 1}, {"b": ""}], ""),
+    (shapes.one_of(("a", "b")), ["a"], ["c", None, ["a"]], ""),
+    (shapes.or_none(COUNT), [None, 1], ["1"], ""),
+    (shapes.either(COUNT, TEXT), [1, "a"], [None], ""),
+    (shapes.both(record(a=COUNT), record(b=TEXT)), [{"a": 1, "b": ""}], [{"a": 1}, {"b": ""}], ""),
     (list_of(COUNT), [[], [1, 2]], [None, "12", {}, [1, "2"]], ""),
     (list_of(list_of(COUNT)), [[[1]]], [[[1], ["2"]]], "[1][0]"),
-    (row(COUNT, TEXT), [[1, "a"]], [[1], [1, "a", 1], ["a", 1], None, {}], ""),
-    (mapping_to(COUNT), [{}, {"a": 1}], [{"a": "1"}, [], None], ""),
+    (shapes.row(COUNT, TEXT), [[1, "a"]], [[1], [1, "a", 1], ["a", 1], None, {}], ""),
+    (shapes.mapping_to(COUNT), [{}, {"a": 1}], [{"a": "1"}, [], None], ""),
     (record(a=record(b=TEXT)), [{"a": {"b": "", "c": 1}, "d": 2}], [{"a": {"b": 1}}], ".a.b"),
     (record(), [{}], [None, [], "a"], ""),
-    (if_given(a=COUNT), [{}, {"a": None}, {"a": 1}], [{"a": "1"}, [], None], ""),
+    (shapes.if_given(a=COUNT), [{}, {"a": None}, {"a": 1}], [{"a": "1"}, [], None], ""),
     (made_into(Made, a=COUNT, b=TEXT), [{"a": 1}, {"a": 1, "b": ""}], [{}, {"a": 1, "d": 1}, {"b": ""}, []], ""),
     (made_into(Made, a=COUNT, b=TEXT), [], [{"a": 1, "b": None}], ".b"),
     (made_into(Made, a=COUNT, b=TEXT, c=FLAG), [{"a": 1, "c": True}], [{"a": 1}, {"a": 1, "b": ""}], ""),
-    (one_for_each({"a": 1, "b": 2}, str.lower, TEXT), [["B", "a"]], [["a"], ["a", "b", "b"], ["a", 1], "ab"], ""),
-    (reads(even), [2], [1], ""),
+    (
+        shapes.one_for_each({"a": 1, "b": 2}, str.lower, TEXT),
+        [["B", "a"]],
+        [["a"], ["a", "b", "b"], ["a", 1], "ab"],
+        "",
+    ),
+    (shapes.reads(even), [2], [1], ""),
 ]
 
 
@@ -86,7 +72,7 @@ def test_a_stored_file_of_another_shape_is_named_with_what_makes_it(tmp_path, se
     write = write_sealed_json if sealed else write_json
 
     def read():
-        return read_stored(path, record(a=COUNT), "number", "make it again", sealed=sealed)
+        return shapes.read_stored(path, record(a=COUNT), "number", "make it again", sealed=sealed)
 
     write(path, {"a": 1})
     assert read() == {"a": 1}

@@ -4,18 +4,9 @@ import os
 
 import pytest
 
+from lengthgen.infrastructure import userfile
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.userfile import (
-    LARGEST,
-    Guarded,
-    load_object,
-    objects_of,
-    require_name,
-    run_file,
-    shown,
-    split_file,
-    user_code,
-)
+from lengthgen.infrastructure.userfile import Guarded, load_object, objects_of, run_file, shown, split_file, user_code
 
 
 class MineError(LengthgenError):
@@ -65,13 +56,9 @@ def test_interrupts_and_our_own_errors_pass(passed):
 
 
 def test_a_guarded_function_is_guarded_once_and_anew():
-    def guarded(function, name):
-        return Guarded(
-            function, read=lambda answer: answer + 1, fails=lambda at: f"{name} fails at {at}", error=MineError
-        )
-
-    once = guarded(lambda at: 1 // at, "once")
-    again = guarded(once, "again")
+    options = {"read": lambda answer: answer + 1, "fails": "again fails at {}".format, "error": MineError}
+    once = Guarded(lambda at: 1 // at, **options)
+    again = Guarded(once, **options)
     assert (once(1), again(1)) == (2, 2)
     assert once == again and hash(once) == hash(again)
     with pytest.raises(MineError, match=r"^again fails at 0: ZeroDivisionError"):
@@ -81,11 +68,6 @@ def test_a_guarded_function_is_guarded_once_and_anew():
 def run_users_file(file, text):
     file.write_text(f"import os\n{text}\n", encoding="utf-8")
     return run_file(str(file), what="task", error=MineError)
-
-
-def test_a_file_that_ends_the_process_is_an_error(tmp_path):
-    with pytest.raises(MineError, match=r"fails: SystemExit: it calls os\._exit\(0\)$"):
-        run_users_file(tmp_path / "own.py", "os._exit(0)")
 
 
 def test_a_function_that_ends_the_process_is_an_error(tmp_path):
@@ -112,7 +94,7 @@ def odd_files(tmp_path):
     (tmp_path / "device.py").symlink_to("/dev/zero")
     (tmp_path / "folder.py").mkdir()
     with (tmp_path / "large.py").open("wb") as file:
-        file.truncate(LARGEST + 1)
+        file.truncate(userfile.LARGEST + 1)
     return tmp_path
 
 
@@ -134,24 +116,26 @@ def test_only_regular_files_of_bounded_size_are_run(odd_files, name, says):
         run_file(f"{odd_files}/{name}", what="task", error=MineError)
 
 
-def test_an_error_of_ours_that_a_file_raises_names_the_file(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "from lengthgen.infrastructure.errors import LengthgenError\nraise LengthgenError('no luck')"
-    )
-    with pytest.raises(MineError, match=r"task file '.*mine\.py' fails: LengthgenError: no luck"):
-        run_file(str(tmp_path / "mine.py"), what="task", error=MineError)
+OURS = "from lengthgen.infrastructure.errors import LengthgenError\nraise LengthgenError('no luck')"
 
 
-def test_an_interrupt_while_a_file_runs_is_an_interrupt(tmp_path):
-    (tmp_path / "mine.py").write_text("raise KeyboardInterrupt")
-    with pytest.raises(KeyboardInterrupt):
-        run_file(str(tmp_path / "mine.py"), what="task", error=MineError)
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("os._exit(0)", MineError, r"fails: SystemExit: it calls os\._exit\(0\)$"),
+        (OURS, MineError, r"task file '.*own\.py' fails: LengthgenError: no luck"),
+        ("raise KeyboardInterrupt", KeyboardInterrupt, None),
+    ],
+)
+def test_a_file_that_fails_is_named_but_an_interrupt_passes(tmp_path, text, error, says):
+    with pytest.raises(error, match=says):
+        run_users_file(tmp_path / "own.py", text)
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101, "a\nb", "\x1b[2J", None, 3, b"x"])
 def test_names_are_short_and_can_be_printed(name):
     with pytest.raises(MineError, match="the name of a task is a text of 1 to 100 printable characters"):
-        require_name(name, "name of a task", MineError)
+        userfile.require_name(name, "name of a task", MineError)
 
 
 @pytest.mark.parametrize(
@@ -167,17 +151,7 @@ def test_names_are_short_and_can_be_printed(name):
         ([1] * 10**6, "a value of type list"),
         (Silent(), "a value of type Silent"),
     ],
-    ids=[
-        "text",
-        "long number",
-        "least long number",
-        "longest number",
-        "number",
-        "nothing",
-        "fraction",
-        "list",
-        "object",
-    ],
+    ids=range(9),
 )
 def test_values_are_shown_in_a_few_words(value, words):
     assert shown(value) == words

@@ -46,33 +46,22 @@ def test_budget_claims_and_parameters_are_taken(answer, run):
     assert code == 1
     assert json.loads(out)["audits"][0]["findings"][0]["first"]["float32"] < 100
     assert answer("audit", spec, *QUICK[:2], "--dtype", "float32", *QUICK[4:], "--budget", "1e-2")["holds"] is True
-    spec = f"{EXAMPLES}:base_grows_with_length"
-    assert answer("audit", spec, *QUICK, "--claims", "relative,distinct")["audits"][0]["claims"] == [
-        "distinct",
-        "relative",
-    ]
+    claiming = answer("audit", f"{EXAMPLES}:base_grows_with_length", *QUICK, "--claims", "relative,distinct")
+    assert claiming["audits"][0]["claims"] == ["distinct", "relative"]
     output = answer("audit", f"{EXAMPLES}:sound", *QUICK, "--parameters", "base=300", "--other", "base=7")
     assert output["audits"][0]["parameters"]["base"] == "300"
     assert output["audits"][0]["independence"]["other"] == {"base": 7}
 
 
 def test_parameters_read_as_numbers_truth_values_or_words():
-    assert parse_parameters(" base=10000, factor=1.5,layout=halves ,on=true") == {
-        "base": 10000,
-        "factor": 1.5,
-        "layout": "halves",
-        "on": True,
-    }
+    parsed = parse_parameters(" base=10000, factor=1.5,layout=halves ,on=true")
+    assert parsed == {"base": 10000, "factor": 1.5, "layout": "halves", "on": True}
     assert parse_parameters("") == {}
 
 
 def test_fields_read_as_json_or_as_words():
-    assert parse_fields(["rope_type=yarn", "factor=4", "alibi=True", "short_factor=[1, 2]"]) == {
-        "rope_type": "yarn",
-        "factor": 4,
-        "alibi": True,
-        "short_factor": [1, 2],
-    }
+    parsed = parse_fields(["rope_type=yarn", "factor=4", "alibi=True", "short_factor=[1, 2]"])
+    assert parsed == {"rope_type": "yarn", "factor": 4, "alibi": True, "short_factor": [1, 2]}
 
 
 def test_a_rule_that_is_allowed_ends_with_0(run):
@@ -105,19 +94,9 @@ def test_a_figure_has_the_error_of_each_dtype_by_position(run, tmp_path):
 MISTAKES = {
     "unknown rule": (("audit", "rotary", "--allow", "positions-roundd"), "did you mean positions-rounded"),
     "reproduction that is no Python file": (("audit", "rotary", "--repro", "repro.txt"), "end it with .py"),
-    "unknown name": (("audit", "rotry"), "did you mean rotary"),
     "no file": (("audit", "nowhere.py:x"), "does not exist"),
-    "no object": (("audit", f"{EXAMPLES}:absent"), "defines no 'absent': there are 39, such as "),
-    "no encoding": (("audit", f"{EXAMPLES}:half_finished"), "is dict"),
-    "wrong shape": (("audit", f"{EXAMPLES}:wrong_shape"), "must return (q, k), or a bias"),
     "nothing to audit": (("audit", "nope"), "does nothing with positions"),
-    "unknown dtype": (("audit", "rotary", "--dtype", "int8"), "unknown dtype 'int8'"),
-    "unknown claim": (("audit", "rotary", "--claims", "right"), "unknown claim 'right'"),
-    "unknown parameter": (("audit", "rotary", "--other", "bass=3"), "has no parameter 'bass'"),
-    "field nested deeply": (
-        ("audit", "hf:llama", "--set", "x=" + "[" * 9_000),
-        "value of x is not JSON: maximum recursion",
-    ),
+    "deep field": (("audit", "hf:llama", "--set", "x=" + "[" * 9_000), "value of x is not JSON: maximum recursion"),
     "field that is long": (("audit", "hf:llama", "--set", "x=" + "1" * 30_000), "at most 20,000 are read"),
     "field that is no JSON": (("audit", "hf:llama", "--set", "x={y: 1}"), "the value of x is not JSON: Expecting"),
     "no value": (("audit", "rotary", "--parameters", "base"), "is not NAME=VALUE"),

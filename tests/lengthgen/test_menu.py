@@ -1,6 +1,5 @@
 """The menu: help in groups with no line cut, the version, completion by the shell, and names in any case."""
 
-import importlib.metadata
 import inspect
 import subprocess
 import sys
@@ -41,20 +40,12 @@ def test_every_command_is_there_with_its_help_and_takes_json(run):
         assert inspect.getdoc(function).split()[:3] == out.split("\n\n")[1].split()[:3], "its docstring is the help"
 
 
-def test_the_version_is_that_of_the_package(run):
-    assert run("--version") == (0, f"lengthgen {importlib.metadata.version('lengthgen')}\n", "")
-
-
 def test_names_of_commands_options_and_values_are_read_in_any_case(answer):
     written = answer("src", "parity", "--mode", "free", "--scales", "1-3")
     shouted = answer("SRC", "PARITY", "--MODE", "Free", "--Scales", "1-3")
     assert {**written, "seconds": 0} == {**shouted, "seconds": 0}
     predicted = answer("Predict", "Parity", "--encoding", "IPE", "--format", "ALIGNED", "--test", "1-6")
-    assert (predicted["task"], predicted["format"], [*predicted["predictions"]]) == (
-        "parity",
-        "aligned",
-        ["ipe"],
-    )
+    assert (predicted["task"], predicted["format"], [*predicted["predictions"]]) == ("parity", "aligned", ["ipe"])
     assert [claim["id"] for claim in answer("verify", "ROPE-1")["claims"]] == ["rope-1"]
     assert answer("published", "--task", "Copy_Unique")["cells"]
 

@@ -60,13 +60,11 @@ def test_a_symbol_without_a_value_is_named(run):
     assert (code, err) == (2, "error: 'root': its `values` give no value for c\n")
 
 
-def test_it_is_audited_predicted_trained_and_judged(run, answer, trained_here):
+def test_it_is_audited_predicted_and_trained(run, answer, trained_here):
     mine = "my_encoding.py:root"
     assert run("audit", mine, "--to", "300", "--dtype", "float64", "--heads", "2", "--head-dim", "8")[0] == 0
     assert answer("predict", "parity", "--encoding", mine)["predictions"][mine]["relation"] == "relative"
     assert [*answer("train", "parity", "--encoding", mine, *SMALL)["accuracy"]] == ["1", "2", "3"]
-    judged = answer("conjecture", "parity", "--encoding", f"nope,{mine}", "--seeds", "1", *SMALL)
-    assert {cell["encoding"] for cell in judged["cells"]} == {"nope", mine}
 
 
 PROTOCOL = """
@@ -82,7 +80,11 @@ encodings = ["Rotary", "my_encoding.py:root"]
 
 [smoke]
 seeds = 1
+models = [{ width = 8, layers = 1, heads = 1 }]
+training.samples = 20
+training.batch = 10
 training.epochs = 1
+evaluation.samples = 10
 """
 
 

@@ -12,10 +12,7 @@ import pytest
 import sympy as sp
 
 from lengthgen.proofs_checks import registry
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts
-from lengthgen.proofs_checks.result import Verdict
-from lengthgen.proofs_checks.runner import run_claim
 
 
 def _is_plain(value: object) -> bool:
@@ -76,37 +73,3 @@ def test_parameters_that_a_check_only_compares_are_declared_answers() -> None:
     for claim in registry.CLAIMS:
         compared = {name for name in only_compared(claim.check) & set(claim.holds) if _is_plain(claim.holds[name])}
         assert compared <= set(claim.answers), claim.id
-
-
-def _small(*, formula: Callable[[int], int], reach: str, strength: Strength = Strength.EXHAUSTIVE) -> Evidence:
-    wrong = [number for number in range(4) if formula(number) != 2 * number]
-    if wrong:
-        raise Refuted(f"at {wrong[0]}")
-    return Evidence(strength=strength, facts=("0 to 3 one by one",), reach=reach)
-
-
-def _claim(**holds: Any) -> Claim:
-    return Claim(
-        id="toy-1",
-        source=Source(paper="toy", arxiv="0000.00000", place="nowhere"),
-        statement="n + n is twice n, for n <= 3.",
-        latex="n+n=2n",
-        label="F",
-        check=_small,
-        holds={"formula": lambda number: number + number, **holds},
-        falsifiers={"n + 1": {"formula": lambda number: number + 1}},
-    )
-
-
-@pytest.mark.parametrize(
-    ("holds", "verdict"),
-    [
-        ({"reach": "n <= 3"}, Verdict.VERIFIED),
-        ({"reach": "n <= 4"}, Verdict.UNSETTLED),
-        ({"reach": ""}, Verdict.UNSETTLED),
-        ({"reach": "n <= 4", "strength": Strength.BOUNDED}, Verdict.UNSETTLED),
-        ({"reach": "", "strength": Strength.GENERAL}, Verdict.VERIFIED),
-    ],
-)
-def test_a_statement_names_the_range_that_its_check_went_through(holds: Mapping[str, Any], verdict: Verdict) -> None:
-    assert run_claim(_claim(**holds)).verdict is verdict

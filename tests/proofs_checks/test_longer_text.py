@@ -101,7 +101,7 @@ def test_one_seed_and_equal_differences_decide_nothing(differences: list[float])
     assert p_values(differences, 0.5) == {"below": 1, "above": 1}
     for side in ("below", "above"):
         with pytest.raises(Unsettled, match="not decided"):
-            decide_mean(differences, side, 0.5, seen="", assumptions=())
+            decide_mean(differences, side, 0.5, seen="")
 
 
 def test_the_same_losses_in_every_seed_are_no_rise_but_no_gain_either(stored: Store) -> None:

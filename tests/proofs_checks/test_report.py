@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from lengthgen.proofs_checks import latex, registry, report
-from lengthgen.proofs_checks.claim import Evidence, Source, Strength
+from lengthgen.proofs_checks.claim import PARTS, Evidence, Source, Strength
 from lengthgen.proofs_checks.report import LEGEND, MARKS, as_json, table
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
 from tests.proofs_checks import toys
@@ -65,14 +65,11 @@ def test_json_contract():
     (entry,) = ledger["claims"]
     assert set(entry) == {
         *("id", "verdict", "holds", "strength", "seconds", "falsifiers", "reason"),
-        *("statement", "latex", "label", "on_runs", "source", "facts", "assumptions"),
+        *("statement", "latex", "label", "part", "on_runs", "source", "facts", "assumptions"),
     }
     assert (entry["id"], entry["verdict"], entry["strength"]) == ("toy", "corrected", "numeric")
     assert entry["falsifiers"][0] == {"name": "one", "rejected": True, "reason": "1 != 2"}
     assert json.loads(json.dumps(ledger)) == ledger
-
-
-def test_json_of_a_run_that_does_not_hold():
     ledger = as_json([result("one"), result("two", verdict=Verdict.REFUTED, reason="1 != 2")])
     assert ledger["holds"] is False
     assert [entry["strength"] for entry in ledger["claims"]] == ["numeric", None]
@@ -160,25 +157,6 @@ def test_markdown_has_no_control_character_and_no_lone_surrogate():
         assert document.replace("\n", "").isprintable() and r"a \\x1b\[31m \\udcff" in document
 
 
-REACHED = [
-    (Strength.GENERAL, "proved for all"),
-    (Strength.BOUNDED, "proved up to a bound: d <= 8; whole n"),
-    (Strength.EXHAUSTIVE, "every case: d <= 8; whole n"),
-    (Strength.INTERVAL, "enclosed: d <= 8; whole n"),
-    (Strength.NUMERIC, "numeric: d <= 8; whole n"),
-    (Strength.STATISTICAL, "trained runs"),
-]
-
-
-@pytest.mark.parametrize(("strength", "shown"), REACHED)
-def test_markdown_marks_how_far_a_check_reaches_and_of_which_cases(strength, shown):
-    evidence = Evidence(strength=strength, facts=("fact",), assumptions=("d <= 8", "whole n"))
-    page = rendered([replace(result("one"), evidence=evidence)])
-    assert page.cells[4] == shown
-    open_claim = rendered([result("two", verdict=Verdict.UNSETTLED, reason="too slow")])
-    assert open_claim.cells[4] == "-"
-
-
 def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction():
     def named_result(name, paper, verdict, statement, reason):
         toy = result(paper, verdict=verdict, reason=reason)
@@ -194,7 +172,7 @@ def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction()
             named_result("b-2", "Paper B", Verdict.REFUTED, "Three holds.", "5 != 6"),
         ]
     )
-    first, second = document.split("## All claims, by paper")
+    first, second = document.split("## Your own claims: 4 claims, by paper")
     assert "## Corrected and refuted: 3 statements that are wrong as printed" in first
     rows = [line for line in first.splitlines() if line.startswith(("### ", "| Paper"))]
     assert rows == [
@@ -206,10 +184,6 @@ def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction()
     ]
     ids = re.findall(r"^\| ([ab]-\d) ", second, flags=re.MULTILINE)
     assert ids == ["a-1", "a-2", "b-1", "b-2"]
-
-
-def test_a_ledger_without_wrong_statements_has_no_section_on_them():
-    assert "Corrected and refuted" not in report.document([result("one")])
 
 
 STATEMENTS = {
@@ -228,25 +202,6 @@ def test_a_corrected_statement_is_separated_from_the_printed_one(statement):
     assert report.as_printed(statement) == STATEMENTS[statement]
 
 
-def test_markdown_links_to_the_paper_and_to_the_function_that_decides():
-    claim = registry.find("grape-6")
-    page = rendered([Result.cut_short(claim, "late", 1.0)])
-    paper, code = page.links
-    assert paper == "https://arxiv.org/abs/2512.07805"
-    assert re.fullmatch(r"/proofs_checks/papers/grape\S*\.py#\w+", code)
-    assert page.cells[-2] == code.rpartition("/")[2]
-
-
-def test_markdown_of_a_check_that_is_no_function_has_no_link():
-    class Check:
-        def __call__(self) -> Evidence:
-            raise AssertionError
-
-    toy = result("toy")
-    page = rendered([replace(toy, claim=replace(toy.claim, check=Check()))])
-    assert page.cells[-1] == "-"
-
-
 def test_markdown_and_latex_are_the_same_however_long_it_took():
     fast, slow = (
         [result("one", seconds=seconds), result("two", verdict=Verdict.REFUTED, reason="no", seconds=seconds)]
@@ -256,15 +211,21 @@ def test_markdown_and_latex_are_the_same_however_long_it_took():
     assert latex.longtable(fast) == latex.longtable(slow)
 
 
-def test_papers_keep_their_order_and_each_has_one_heading():
+def test_what_papers_say_comes_before_what_we_add_and_papers_keep_their_order_in_both():
     results = [Result.cut_short(claim, "late", 1.0) for claim in registry.CLAIMS]
-    papers: dict[str, str] = {}
-    for claim in registry.CLAIMS:
-        papers.setdefault(claim.source.arxiv, claim.source.paper)
-    headings = re.findall(r"^### (.*) \(arXiv \[(.*)\]\(", report.document(results), flags=re.MULTILINE)
-    assert headings == [(paper, arxiv) for arxiv, paper in papers.items()]
-    titles = re.findall(r"^\\multicolumn.*\\textbf\{(.*)\} \(arXiv", latex.longtable(results), flags=re.MULTILINE)
-    assert titles == list(papers.values())
+    expected, titles = [], []
+    for part, heading in PARTS.items():
+        of_part = [claim.source for claim in registry.CLAIMS if claim.part == part]
+        papers = {source.arxiv: source.paper for source in reversed(of_part)}
+        order = dict.fromkeys(source.arxiv for source in of_part)
+        expected += [f"## {heading}: {len(of_part)} claims, by paper"]
+        expected += [f"### {papers[arxiv]} (arXiv [{arxiv}](https://arxiv.org/abs/{arxiv}))" for arxiv in order]
+        titles += [f"{heading}: {len(of_part)} claims", *(latex.text(papers[arxiv]) for arxiv in order)]
+    assert re.findall(r"^##.*", report.document(results), flags=re.MULTILINE) == expected
+    shown = re.findall(
+        r"^\\multicolumn.*\\textbf\{(?:\\emph\{)?([^}]*)\}", latex.longtable(results), flags=re.MULTILINE
+    )
+    assert shown == titles
 
 
 def rows(document: str) -> list[str]:
@@ -359,12 +320,10 @@ def test_formulas_use_only_what_the_document_knows():
 
 
 def sorted_by_paper():
-    papers = list(dict.fromkeys(claim.source.arxiv for claim in registry.CLAIMS))
-    return sorted(registry.CLAIMS, key=lambda claim: papers.index(claim.source.arxiv))
-
-
-def test_latex_names_what_it_cannot_set():
-    assert "[U+0439]" in latex.longtable([result("й")])
+    papers = {part: [claim.source.arxiv for claim in registry.CLAIMS if claim.part == part] for part in PARTS}
+    return sorted(
+        registry.CLAIMS, key=lambda claim: ([*PARTS].index(claim.part), papers[claim.part].index(claim.source.arxiv))
+    )
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")

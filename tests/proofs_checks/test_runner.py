@@ -1,8 +1,9 @@
-"""Verdicts of toy claims, whose check does as its name says."""
+"""Verdicts of toy claims, whose check does as its parameter says."""
 
 import json
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -11,45 +12,30 @@ from lengthgen.proofs_checks.result import Result, Verdict
 from lengthgen.proofs_checks.runner import run, run_claim
 from lengthgen.theory.zero.sympy_engine import Undecided
 
-
-def _accept() -> Evidence:
-    return Evidence(strength=Strength.NUMERIC, facts=("accepted",))
+Outcome = Callable[[], Evidence]
 
 
-def _refute() -> Evidence:
-    raise Refuted("1 != 2")
+def _raising(error: BaseException) -> Outcome:
+    def check() -> Evidence:
+        raise error
+
+    return check
 
 
-def _crash() -> Evidence:
-    raise ZeroDivisionError("by zero")
+def _accepting(strength: Strength = Strength.NUMERIC, reach: str = "") -> Outcome:
+    return lambda: Evidence(strength=strength, facts=("accepted",), reach=reach)
 
 
-def _leave() -> Evidence:
-    raise SystemExit(3)
+ACCEPT, REFUTE, CRASH = _accepting(), _raising(Refuted("1 != 2")), _raising(ZeroDivisionError("by zero"))
+LEAVE, GIVE_UP = _raising(SystemExit(3)), _raising(Undecided("outside the fragment"))
+SAY_NOTHING: Any = lambda: None  # noqa: E731
 
 
-def _say_nothing() -> Evidence:
-    return None  # type: ignore[return-value]
-
-
-def _give_up() -> Evidence:
-    raise Undecided("outside the fragment")
-
-
-def _wait() -> Evidence:
-    raise Unsettled("5 runs are missing")
-
-
-def _claim(
-    ours: Callable[[], Evidence],
-    *,
-    falsifier: Callable[[], Evidence] = _refute,
-    printed: Callable[[], Evidence] | None = None,
-) -> Claim:
+def _claim(ours: Outcome, *, falsifier: Outcome = REFUTE, printed: Outcome | None = None) -> Claim:
     return Claim(
         id="toy-1",
         source=Source(paper="toy", arxiv="0000.00000", place="nowhere"),
-        statement="the [statement]",
+        statement="the [statement], for n <= 3",
         latex="x",
         label="F",
         check=lambda *, outcome: outcome(),
@@ -59,55 +45,51 @@ def _claim(
     )
 
 
+NOT_REJECTED, NOT_REFUTED = "falsifier 'wrong' is not rejected: ", "the printed statement is not refuted"
+UNNAMED = "the statement does not name the range that the check went through: "
+
+
 @pytest.mark.parametrize(
     ("claim", "verdict", "reason"),
     [
-        (_claim(_accept), Verdict.VERIFIED, ""),
-        (_claim(_refute), Verdict.REFUTED, "1 != 2"),
-        (_claim(_crash), Verdict.UNSETTLED, "ZeroDivisionError: by zero"),
-        (_claim(_give_up), Verdict.UNSETTLED, "Undecided: outside the fragment"),
-        (_claim(_wait), Verdict.UNSETTLED, "5 runs are missing"),
-        (_claim(_leave), Verdict.UNSETTLED, "SystemExit: 3"),
-        (_claim(_say_nothing), Verdict.UNSETTLED, "the check returned NoneType, not Evidence"),
-        (_claim(_accept, falsifier=_leave), Verdict.UNSETTLED, "falsifier 'wrong' is not rejected"),
-        (_claim(_accept, printed=_refute), Verdict.CORRECTED, "as printed: 1 != 2"),
-        (_claim(_accept, printed=_accept), Verdict.UNSETTLED, "the printed statement is not refuted"),
-        (_claim(_accept, printed=_crash), Verdict.UNSETTLED, "the printed statement is not refuted"),
-        (_claim(_accept, falsifier=_accept), Verdict.UNSETTLED, "falsifier 'wrong' is not rejected"),
-        (_claim(_accept, falsifier=_crash), Verdict.UNSETTLED, "falsifier 'wrong' is not rejected"),
-        (_claim(_accept, falsifier=_give_up), Verdict.UNSETTLED, "falsifier 'wrong' is not rejected"),
+        (_claim(ACCEPT), Verdict.VERIFIED, ""),
+        (_claim(REFUTE), Verdict.REFUTED, "1 != 2"),
+        (_claim(CRASH), Verdict.UNSETTLED, "ZeroDivisionError: by zero"),
+        (_claim(GIVE_UP), Verdict.UNSETTLED, "Undecided: outside the fragment"),
+        (_claim(_raising(Unsettled("5 runs are missing"))), Verdict.UNSETTLED, "5 runs are missing"),
+        (_claim(LEAVE), Verdict.UNSETTLED, "SystemExit: 3"),
+        (_claim(SAY_NOTHING), Verdict.UNSETTLED, "the check returned NoneType, not Evidence"),
+        (_claim(ACCEPT, falsifier=LEAVE), Verdict.UNSETTLED, NOT_REJECTED + "SystemExit: 3"),
+        (_claim(ACCEPT, falsifier=ACCEPT), Verdict.UNSETTLED, NOT_REJECTED + "the check accepts it"),
+        (_claim(ACCEPT, falsifier=CRASH), Verdict.UNSETTLED, NOT_REJECTED + "ZeroDivisionError: by zero"),
+        (_claim(ACCEPT, falsifier=GIVE_UP), Verdict.UNSETTLED, NOT_REJECTED + "Undecided: outside"),
+        (_claim(ACCEPT, printed=REFUTE), Verdict.CORRECTED, "as printed: 1 != 2"),
+        (_claim(ACCEPT, printed=ACCEPT), Verdict.UNSETTLED, NOT_REFUTED),
+        (_claim(ACCEPT, printed=CRASH), Verdict.UNSETTLED, NOT_REFUTED),
+        (_claim(_accepting(Strength.EXHAUSTIVE, "n <= 3")), Verdict.VERIFIED, ""),
+        (_claim(_accepting(Strength.EXHAUSTIVE, "n <= 4")), Verdict.UNSETTLED, UNNAMED + "n <= 4"),
+        (_claim(_accepting(Strength.EXHAUSTIVE)), Verdict.UNSETTLED, UNNAMED + "?"),
+        (_claim(_accepting(Strength.BOUNDED, "n <= 4")), Verdict.UNSETTLED, UNNAMED + "n <= 4"),
+        (_claim(_accepting(Strength.GENERAL)), Verdict.VERIFIED, ""),
     ],
 )
 def test_verdict_and_reason(claim: Claim, verdict: Verdict, reason: str) -> None:
     result = run_claim(claim)
     assert result.verdict == verdict
-    assert result.reason.startswith(reason)
+    assert result.reason.startswith(reason) and bool(result.reason) == bool(reason)
     assert result.holds == (verdict in (Verdict.VERIFIED, Verdict.CORRECTED))
-    assert result.strength == (Strength.NUMERIC if result.holds else None)
-
-
-def test_crashing_falsifier_is_not_rejected() -> None:
-    (falsifier,) = run_claim(_claim(_accept, falsifier=_crash)).falsifiers
-    assert not falsifier.rejected
-    assert falsifier.reason == "ZeroDivisionError: by zero"
+    assert result.strength == (claim.holds["outcome"]().strength if result.holds else None)
+    assert Result.from_plain(claim, json.loads(json.dumps(result.as_plain()))) == result
+    [falsifier] = result.falsifiers
+    assert falsifier.rejected == (falsifier.reason == "1 != 2")
 
 
 def test_claims_are_run_in_order() -> None:
-    assert [result.verdict for result in run([_claim(_accept), _claim(_refute)])] == ["verified", "refuted"]
-
-
-@pytest.mark.parametrize("outcome", [_accept, _refute, _crash, _leave, _say_nothing])
-@pytest.mark.parametrize("falsifier", [_accept, _refute])
-def test_a_result_survives_being_written_and_read(
-    outcome: Callable[[], Evidence], falsifier: Callable[[], Evidence]
-) -> None:
-    claim = _claim(outcome, falsifier=falsifier, printed=_refute)
-    result = run_claim(claim)
-    assert Result.from_plain(claim, json.loads(json.dumps(result.as_plain()))) == result
+    assert [result.verdict for result in run([_claim(ACCEPT), _claim(REFUTE)])] == ["verified", "refuted"]
 
 
 def test_a_claim_cut_short_is_unsettled_and_has_rejected_nothing() -> None:
-    result = Result.cut_short(_claim(_accept), "passed its time limit of 1 s", 1.0)
+    result = Result.cut_short(_claim(ACCEPT), "passed its time limit of 1 s", 1.0)
     assert (result.verdict, result.strength, result.holds) == (Verdict.UNSETTLED, None, False)
     assert result.reason == "passed its time limit of 1 s"
     assert [(falsifier.name, falsifier.rejected, falsifier.reason) for falsifier in result.falsifiers] == [

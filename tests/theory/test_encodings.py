@@ -47,6 +47,12 @@ def test_rope_refuses_a_head_that_is_no_sum_of_planes(head_dim: int) -> None:
         rotary.frequencies(head_dim)
 
 
+@pytest.mark.parametrize(("trained", "base", "planes"), [(4, 10000, "0 to plane 0"), (4096, 3, "10 to plane 7")])
+def test_yarn_refuses_a_ramp_without_extent(trained: int, base: int, planes: str) -> None:
+    with pytest.raises(ValueError, match=f"no ramp: it would fall from plane {planes}"):
+        rotary.yarn_index_range(8, base, trained_length=sp.Integer(trained), alpha=sp.Integer(1), beta=sp.Integer(32))
+
+
 @pytest.mark.parametrize("head_dim", DIMENSIONS)
 @pytest.mark.parametrize(("key_position", "query_position"), POSITIONS)
 def test_rope_score_is_the_dense_rotation(head_dim: int, key_position: int, query_position: int) -> None:

@@ -34,9 +34,7 @@ SINUSOIDAL = Encoding(
     relation=absolute(),
     caveat=ONE_LAW,
     planes="width",
-    parameters=(
-        Parameter(symbol=rotary.FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
-    ),
+    parameters=(Parameter(rotary.FREQUENCY, "angle of the plane in one step, from `rotary.frequencies`"),),
     embed=lambda position: sinusoidal_code(position, frequency=rotary.FREQUENCY),
     laws=(Law.STREAMING,),
     properties=Properties(far="the position enters"),
@@ -64,7 +62,7 @@ LEARNED = Encoding(
     summary="learned absolute",
     relation=absolute(),
     caveat="pairs share the vectors of their positions",
-    parameters=(Parameter(symbol=TABLE, meaning="table of L rows, one per position", learned=TABLE_ROWS * WIDTH),),
+    parameters=(Parameter(TABLE, "table of L rows, one per position", learned=TABLE_ROWS * WIDTH),),
     embed=table_code,
     limit=TABLE_ROWS,
     laws=(Law.STREAMING,),
@@ -153,8 +151,8 @@ def _absolute_at_length() -> Relation:
 
 
 _SCALED = _absolute_at_length()
-_FUNCTIONS = Parameter(symbol=PLANE, meaning="number of the plane, 0 .. D/2 - 1: it has the functions 2l and 2l + 1")
-_TRAINED_LENGTH = Parameter(symbol=TRAINED_LENGTH, meaning="trained length, at least 2")
+_FUNCTIONS = Parameter(PLANE, "number of the plane, 0 .. D/2 - 1: it has the functions 2l and 2l + 1")
+_TRAINED_LENGTH = Parameter(TRAINED_LENGTH, "trained length, at least 2")
 
 
 LEGENDRE = Encoding(

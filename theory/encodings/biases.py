@@ -60,7 +60,7 @@ ALIBI = Encoding(
     arxiv="2108.12409",
     summary="linear in the distance (ALiBi)",
     caveat=ONE_LAW,
-    parameters=(Parameter(symbol=ALIBI_SLOPE, meaning="slope of the head, from `slopes`"),),
+    parameters=(Parameter(ALIBI_SLOPE, "slope of the head, from `slopes`"),),
     bias=lambda query_position, key_position, _: alibi_bias(
         ALIBI_SLOPE, query_position=abs(query_position - key_position), key_position=sp.Integer(0)
     ),
@@ -100,8 +100,8 @@ KERPLE_POWER = Encoding(
     summary="power of the distance (Kerple)",
     caveat=ONE_LAW,
     parameters=(
-        Parameter(symbol=KERPLE_SCALE, meaning="scale, in every head", learned=HEADS),
-        Parameter(symbol=KERPLE_EXPONENT, meaning="exponent, in every head", learned=HEADS, domain=KERPLE_EXPONENTS),
+        Parameter(KERPLE_SCALE, "scale, in every head", learned=HEADS),
+        Parameter(KERPLE_EXPONENT, "exponent, in every head", learned=HEADS, domain=KERPLE_EXPONENTS),
     ),
     bias=lambda query_position, key_position, _: kerple_power(
         abs(query_position - key_position), scale=KERPLE_SCALE, exponent=KERPLE_EXPONENT
@@ -115,8 +115,8 @@ KERPLE_POWER = Encoding(
         width="p = 1: 2; p = 2: 3; other p: none",
     ),
     recovers=(
-        Recovery(of="alibi", assignment={KERPLE_SCALE: ALIBI_SLOPE, KERPLE_EXPONENT: sp.Integer(1)}),
-        Recovery(of="nope", assignment={KERPLE_SCALE: sp.Integer(0)}, attained=False),
+        Recovery("alibi", {KERPLE_SCALE: ALIBI_SLOPE, KERPLE_EXPONENT: sp.Integer(1)}),
+        Recovery("nope", {KERPLE_SCALE: sp.Integer(0)}, attained=False),
     ),
 )
 """KERPLE with the power kernel, which is conditionally positive definite.
@@ -131,10 +131,7 @@ KERPLE_LOG = replace(
     title="Kerple (log)",
     aliases=("kerple",),
     summary="logarithm of the distance (Kerple)",
-    parameters=(
-        KERPLE_POWER.parameters[0],
-        Parameter(symbol=KERPLE_RATE, meaning="rate, in every head", learned=HEADS),
-    ),
+    parameters=(KERPLE_POWER.parameters[0], Parameter(KERPLE_RATE, "rate, in every head", learned=HEADS)),
     bias=lambda query_position, key_position, _: kerple_logarithm(
         abs(query_position - key_position), scale=KERPLE_SCALE, rate=KERPLE_RATE
     ),
@@ -164,12 +161,7 @@ def bam_power(distance: sp.Expr, *, log_scale: sp.Expr, exponent: sp.Expr) -> sp
 
 
 def bam_log_prior(
-    offset: sp.Expr,
-    *,
-    log_scale: sp.Expr,
-    exponent: sp.Expr,
-    smallest: sp.Expr,
-    location: sp.Expr = sp.S.Zero,
+    offset: sp.Expr, *, log_scale: sp.Expr, exponent: sp.Expr, smallest: sp.Expr, location: sp.Expr = sp.S.Zero
 ) -> sp.Expr:
     """Log prior -e^th_alpha (|x - mu| + eps)^th_beta at the offset x = i - j, key minus query position.  [P, code]
 
@@ -203,11 +195,9 @@ BAM = Encoding(
     options={"location": Option(default=False)},
     caveat=ONE_LAW,
     parameters=(
-        Parameter(
-            symbol=BAM_LOG_SCALE, meaning="logarithm of the scale, in every head, shared by all layers", learned=HEADS
-        ),
-        Parameter(symbol=BAM_EXPONENT, meaning="exponent, in every head, shared by all layers", learned=HEADS),
-        Parameter(symbol=BAM_SMALLEST, meaning="number added to the distance, 1e-5 in the released code"),
+        Parameter(BAM_LOG_SCALE, "logarithm of the scale, in every head, shared by all layers", learned=HEADS),
+        Parameter(BAM_EXPONENT, "exponent, in every head, shared by all layers", learned=HEADS),
+        Parameter(BAM_SMALLEST, "number added to the distance, 1e-5 in the released code"),
     ),
     bias=_bam_bias,
     relation=relative(),
@@ -219,17 +209,11 @@ BAM = Encoding(
         width="th_beta = 0, 1, 2, ...: th_beta + 1; other th_beta: none",
     ),
     recovers=(
+        Recovery("alibi", {BAM_LOG_SCALE: sp.log(ALIBI_SLOPE), BAM_EXPONENT: sp.Integer(1)}, weights_only=True),
+        Recovery("nope", {BAM_EXPONENT: sp.Integer(0)}, weights_only=True),
         Recovery(
-            of="alibi", assignment={BAM_LOG_SCALE: sp.log(ALIBI_SLOPE), BAM_EXPONENT: sp.Integer(1)}, weights_only=True
-        ),
-        Recovery(of="nope", assignment={BAM_EXPONENT: sp.Integer(0)}, weights_only=True),
-        Recovery(
-            of="kerple-power",
-            assignment={
-                BAM_LOG_SCALE: sp.log(KERPLE_SCALE),
-                BAM_EXPONENT: KERPLE_EXPONENT,
-                BAM_SMALLEST: sp.Integer(0),
-            },
+            "kerple-power",
+            {BAM_LOG_SCALE: sp.log(KERPLE_SCALE), BAM_EXPONENT: KERPLE_EXPONENT, BAM_SMALLEST: sp.Integer(0)},
             attained=False,
         ),
     ),
@@ -240,8 +224,7 @@ With the option `location` the head also learns th_mu, and the bias is that of `
 The prior is a generalised Gaussian of the offset of key and query.  Source: Bianchessi, Aguirre, Barros, Kupssinsku,
 arXiv 2505.22842, whose theorems are known here by name only; the formulas are those of its released code
 (ArthurSBianchessi/BAM) in its last snapshots.  There the logarithm of the prior is left without its normaliser, a
-number of the row, which softmax cancels.  Earlier snapshots of the SSMax model have the scale inside the power,
--(e^a |x - mu| + eps)^b, and multiply the content alone by s ln n.
+number of the row, which softmax cancels.
 """
 
 BAM_SSMAX = replace(
@@ -252,8 +235,8 @@ BAM_SSMAX = replace(
     parameters=(
         *BAM.parameters,
         Parameter(
-            symbol=BAM_FACTOR,
-            meaning="factor of the logits, in every head and layer; it starts at 1, and no bound keeps it positive",
+            BAM_FACTOR,
+            "factor of the logits, in every head and layer; it starts at 1, and no bound keeps it positive",
             learned=LAYERS * HEADS,
         ),
     ),
@@ -312,19 +295,14 @@ T5 = Encoding(
     title="T5 bias",
     arxiv="1910.10683",
     summary="relative, in buckets (T5)",
-    options={
-        "buckets": Option(default=32, least=2, most=1_024),
-        "longest": Option(default=128, least=2, most=100_000),
-    },
+    options={"buckets": Option(default=32, least=2, most=1_024), "longest": Option(default=128, least=2, most=100_000)},
     relation_of=lambda circuit, buckets, longest: t5_buckets(buckets, longest),
-    parameters=(
-        Parameter(symbol=T5_WEIGHTS, meaning="bias of each bucket, in every head", learned=T5_BUCKETS * HEADS),
-    ),
+    parameters=(Parameter(T5_WEIGHTS, "bias of each bucket, in every head", learned=T5_BUCKETS * HEADS),),
     bias=lambda query_position, key_position, _: T5_WEIGHTS[t5_bucket(query_position - key_position)],
     relation=t5_buckets(T5_BUCKETS, T5_LONGEST),
     laws=DISTANCE_LAWS,
     properties=Properties(far="constant", width="114"),
-    recovers=(Recovery(of="nope", assignment={T5_WEIGHTS: sp.Integer(0)}),),
+    recovers=(Recovery("nope", {T5_WEIGHTS: sp.Integer(0)}),),
 )
 """T5 bias of the decoder, causal: small distances have buckets of their own, large ones share.
 
@@ -387,22 +365,17 @@ FIRE = Encoding(
     title="FIRE",
     arxiv="2310.04418",
     summary="distance as a part of the query's position (FIRE)",
-    options={
-        "rate": Option(default=0.1, least=0, most=1e6),
-        "threshold": Option(default=512.0, least=1, most=1e6),
-    },
+    options={"rate": Option(default=0.1, least=0, most=1e6), "threshold": Option(default=512.0, least=1, most=1e6)},
     caveat=ONE_LAW,
     parameters=(
         Parameter(
-            symbol=FIRE_LAW,
-            meaning=f"network 1 -> {FIRE_HIDDEN} -> heads with biases, in every layer",
+            FIRE_LAW,
+            f"network 1 -> {FIRE_HIDDEN} -> heads with biases, in every layer",
             learned=LAYERS * (2 * FIRE_HIDDEN + (FIRE_HIDDEN + 1) * HEADS),
             network=True,
         ),
-        Parameter(symbol=FIRE_RATE, meaning="rate of the logarithm, in every layer", learned=LAYERS),
-        Parameter(
-            symbol=FIRE_THRESHOLD, meaning="threshold, of which a factor is learned in every layer", learned=LAYERS
-        ),
+        Parameter(FIRE_RATE, "rate of the logarithm, in every layer", learned=LAYERS),
+        Parameter(FIRE_THRESHOLD, "threshold, of which a factor is learned in every layer", learned=LAYERS),
     ),
     bias=lambda query_position, key_position, _: FIRE_LAW(
         fire_fraction(
@@ -416,18 +389,16 @@ FIRE = Encoding(
     laws=(Law.NORM, Law.STREAMING),
     properties=Properties(far="constant", causal_only=True, width="none", learned=LAYERS * (33 * HEADS + 66)),
     recovers=(
-        Recovery(of="nope", assignment={FIRE_LAW: sp.Lambda(_FIRE_PART, 0)}),
+        Recovery("nope", {FIRE_LAW: sp.Lambda(_FIRE_PART, 0)}),
         Recovery(
-            of="alibi",
-            assignment={
-                FIRE_LAW: sp.Lambda(_FIRE_PART, alibi_bias(ALIBI_SLOPE, query_position=_FIRE_DISTANCE, key_position=0))
-            },
+            "alibi",
+            {FIRE_LAW: sp.Lambda(_FIRE_PART, alibi_bias(ALIBI_SLOPE, query_position=_FIRE_DISTANCE, key_position=0))},
             within=True,
             function=True,
         ),
         Recovery(
-            of="kerple-power",
-            assignment={
+            "kerple-power",
+            {
                 FIRE_LAW: sp.Lambda(
                     _FIRE_PART, kerple_power(_FIRE_DISTANCE, scale=KERPLE_SCALE, exponent=KERPLE_EXPONENT)
                 )
@@ -436,16 +407,14 @@ FIRE = Encoding(
             function=True,
         ),
         Recovery(
-            of="kerple-log",
-            assignment={
-                FIRE_LAW: sp.Lambda(_FIRE_PART, kerple_logarithm(_FIRE_DISTANCE, scale=KERPLE_SCALE, rate=KERPLE_RATE))
-            },
+            "kerple-log",
+            {FIRE_LAW: sp.Lambda(_FIRE_PART, kerple_logarithm(_FIRE_DISTANCE, scale=KERPLE_SCALE, rate=KERPLE_RATE))},
             within=True,
             function=True,
         ),
         Recovery(
-            of="t5",
-            assignment={FIRE_LAW: sp.Lambda(_FIRE_PART, T5_WEIGHTS[Bucket(_FIRE_DISTANCE, T5_BUCKETS, T5_LONGEST)])},
+            "t5",
+            {FIRE_LAW: sp.Lambda(_FIRE_PART, T5_WEIGHTS[Bucket(_FIRE_DISTANCE, T5_BUCKETS, T5_LONGEST)])},
             within=True,
             function=True,
         ),
@@ -454,8 +423,7 @@ FIRE = Encoding(
 """FIRE: a learned function of the distance divided by a function of the query position.
 
 Its relation is that for an unknown L, see `fire_relation`.  Source: Li et al., arXiv 2310.04418.  The paper counts
-positions from 1; here they count from 0, like in the whole project.  (The listing in the paper counts from 0 in the
-same formula: the fraction then reaches 1, and is 0/0 at position 0 if L = 0.)
+positions from 1; here they count from 0, like in the whole project.
 """
 
 
@@ -479,8 +447,8 @@ GRAPH_ALIBI = Encoding(
     caveat=ONE_LAW,
     no_relation="its labels are distances in a graph that is given with the tokens, and a task gives none",
     parameters=(
-        Parameter(symbol=ALIBI_SLOPE, meaning="slope of the head, from `alibi.slopes`"),
-        Parameter(symbol=HOPS, meaning="hops between two nodes of the graph, symmetric", family=Family.STRUCTURE),
+        Parameter(ALIBI_SLOPE, "slope of the head, from `alibi.slopes`"),
+        Parameter(HOPS, "hops between two nodes of the graph, symmetric", family=Family.STRUCTURE),
     ),
     bias=lambda query_position, key_position, length: graph_alibi_bias(
         ALIBI_SLOPE, hops=HOPS[query_position, key_position, length]
@@ -488,7 +456,7 @@ GRAPH_ALIBI = Encoding(
     causal=False,
     laws=(Law.TRANSLATION, Law.NORM, Law.RELABELLING),
     properties=Properties(far="falls exponentially", bounded=False, width="none"),
-    recovers=(Recovery(of="alibi", assignment={HOPS: PATH_HOPS}),),
+    recovers=(Recovery("alibi", {HOPS: PATH_HOPS}),),
 )
 """Graph ALiBi: the bias falls linearly with the number of hops between two nodes of a graph.
 

@@ -7,7 +7,7 @@ have the same names as in the torch modules (empirical/encodings/base.py); `rela
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -48,7 +48,7 @@ class Family(StrEnum):
     STRUCTURE = "of structure"  # distance d[u, v, n] of two tokens in a structure that is given with n tokens
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Parameter:
     """A parameter of a score law.
 
@@ -64,6 +64,7 @@ class Parameter:
 
     symbol: sp.Basic | type[sp.Function]
     meaning: str
+    _: KW_ONLY
     learned: sp.Expr = sp.S.Zero
     family: Family = Family.TABLE
     domain: sp.Set | None = None
@@ -157,7 +158,7 @@ class Properties:
     learned: sp.Expr | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Recovery:
     """Another encoding that is a special case of this one.
 
@@ -176,6 +177,7 @@ class Recovery:
 
     of: str
     assignment: Mapping[sp.Basic | type[sp.Function], sp.Expr] = field(hash=False)
+    _: KW_ONLY
     at: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict, hash=False)
     within: bool = False
     attained: bool = True

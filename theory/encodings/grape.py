@@ -238,8 +238,8 @@ GRAPE = Encoding(
     caveat=ONE_LAW,
     parameters=(
         Parameter(
-            symbol=SPEED,
-            meaning="s of a and b, both trained, on their plane; 0 on the head's other planes",
+            SPEED,
+            "s of a and b, both trained, on their plane; 0 on the head's other planes",
             learned=2 * HEAD_DIM * HEADS,
         ),
     ),
@@ -247,7 +247,7 @@ GRAPE = Encoding(
     relation=relative(),
     laws=DISTANCE_LAWS,
     properties=Properties(far="speed > 0: oscillates; speed = 0: constant"),
-    recovers=(Recovery(of="nope", assignment={SPEED: sp.Integer(0)}),),
+    recovers=(Recovery("nope", {SPEED: sp.Integer(0)}),),
 )
 
 
@@ -312,8 +312,8 @@ COMMUTING = Encoding(
     planes="head",
     parameters=(
         Parameter(
-            symbol=FREQUENCY,
-            meaning="angle of the plane in one step, trained, d/2 a head; the planes' basis is trained too, an "
+            FREQUENCY,
+            "angle of the plane in one step, trained, d/2 a head; the planes' basis is trained too, an "
             "orthogonal matrix of d(d-1)/2 numbers a head, and a score in it is one in coordinates",
             learned=HEADS * HEAD_DIM**2 / 2,
         ),
@@ -322,10 +322,7 @@ COMMUTING = Encoding(
     relation=relative(),
     laws=DISTANCE_LAWS,
     properties=Properties(far="oscillates"),
-    recovers=(
-        Recovery(of="rope", assignment={FREQUENCY: FREQUENCY}),
-        Recovery(of="grape", assignment={FREQUENCY: SPEED}, attained=False),
-    ),
+    recovers=(Recovery("rope", {FREQUENCY: FREQUENCY}), Recovery("grape", {FREQUENCY: SPEED}, attained=False)),
 )
 """GRAPE-M on several orthogonal planes: commuting rotations, that is RoPE in a learned basis with learned frequencies.
 
@@ -373,12 +370,10 @@ CONTEXTUAL = Encoding(
     caveat=ONE_LAW,
     planes="head",
     parameters=(
+        Parameter(FREQUENCY, "angle of the plane in a phase of 1, shared by heads", learned=HEAD_DIM / 2),
         Parameter(
-            symbol=FREQUENCY, meaning="angle of the plane in a phase of 1, shared by heads", learned=HEAD_DIM / 2
-        ),
-        Parameter(
-            symbol=RATES,
-            meaning="softplus(W x_l + b) of the layer's input, one number per token",
+            RATES,
+            "softplus(W x_l + b) of the layer's input, one number per token",
             learned=LAYERS * (WIDTH + 1),
             family=Family.TOKENS,
         ),
@@ -386,7 +381,7 @@ CONTEXTUAL = Encoding(
     rotate=lambda position, _: (_contextual_rotation(position), _contextual_rotation(position)),
     laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     properties=Properties(far="oscillates"),
-    recovers=(Recovery(of="rope", assignment={RATES: sp.Integer(1)}),),
+    recovers=(Recovery("rope", {RATES: sp.Integer(1)}),),
 )
 """Contextual GRAPE-M: the angle of a position is a phase, the sum of rates computed from the tokens before it."""
 
@@ -484,18 +479,14 @@ ADDITIVE = Encoding(
     aliases=("grape-a",),
     summary="linear in the distance, slope learned (GRAPE-A)",
     caveat=ONE_LAW,
-    parameters=(
-        Parameter(
-            symbol=GRAPE_SLOPE, meaning="ALiBi's slope of the head times softplus of a trained number", learned=HEADS
-        ),
-    ),
+    parameters=(Parameter(GRAPE_SLOPE, "ALiBi's slope of the head times softplus of a trained number", learned=HEADS),),
     bias=lambda query_position, key_position, _: additive_bias(
         GRAPE_SLOPE, query_position=query_position, key_position=key_position
     ),
     relation=relative(),
     laws=DISTANCE_LAWS,
     properties=Properties(far="falls exponentially", bounded=False, causal_only=True, width="2"),
-    recovers=(Recovery(of="alibi", assignment={GRAPE_SLOPE: biases.ALIBI_SLOPE}),),
+    recovers=(Recovery("alibi", {GRAPE_SLOPE: biases.ALIBI_SLOPE}),),
 )
 
 
@@ -531,8 +522,8 @@ def content_gate(along: sp.Expr) -> sp.Expr:
 def _gate_parameter(family: sp.IndexedBase, vector: str) -> Parameter:
     """Parameter for a family of gates."""
     return Parameter(
-        symbol=family,
-        meaning=f"`gate` of w . {vector} / sqrt d, w of length 1 and trained",
+        family,
+        f"`gate` of w . {vector} / sqrt d, w of length 1 and trained",
         learned=LAYERS * HEADS * HEAD_DIM,
         family=Family.CONTENT,
         domain=sp.S.EmptySet,
@@ -548,9 +539,7 @@ GATED = Encoding(
     relation=relative(),
     caveat=ONE_LAW,
     parameters=(
-        Parameter(
-            symbol=GRAPE_SLOPE, meaning="ALiBi's slope times softplus of a trained number", learned=LAYERS * HEADS
-        ),
+        Parameter(GRAPE_SLOPE, "ALiBi's slope times softplus of a trained number", learned=LAYERS * HEADS),
         _gate_parameter(QUERY_GATES, "q_j"),
         _gate_parameter(KEY_GATES, "k_i"),
     ),
@@ -638,18 +627,18 @@ PATH = Encoding(
     caveat=ONE_LAW,
     parameters=(
         Parameter(
-            symbol=EDGES,
-            meaning="potential of the edge into l for the query j, from probes W x_j and W x_l; ALiBi's slopes",
+            EDGES,
+            "potential of the edge into l for the query j, from probes W x_j and W x_l; ALiBi's slopes",
             learned=LAYERS * HEADS * PROBE_DIM * WIDTH,
             family=Family.TOKENS,
             domain=sp.FiniteSet(CONTENT_FREE),
         ),
-        Parameter(symbol=PATH_SLOPE, meaning="ALiBi's slope of the head"),
+        Parameter(PATH_SLOPE, "ALiBi's slope of the head"),
     ),
     bias=lambda query_position, key_position, _: path_bias(query=query_position, key=key_position),
     laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     properties=Properties(far="falls exponentially", bounded=False, causal_only=True, width="none"),
-    recovers=(Recovery(of="alibi", assignment={EDGES: CONTENT_FREE}, at={biases.ALIBI_SLOPE: -CONTENT_FREE}),),
+    recovers=(Recovery("alibi", {EDGES: CONTENT_FREE}, at={biases.ALIBI_SLOPE: -CONTENT_FREE}),),
 )
 
 ENCODINGS = (GRAPE, COMMUTING, THIN, CONTEXTUAL, ADDITIVE, GATED, PATH)

@@ -116,22 +116,18 @@ HOPE = Encoding(
     title="HoPE",
     arxiv="2509.05218",
     summary="decaying, hyperbolic (HoPE)",
-    options={
-        "base": rotary.BASE,
-        "damping": Option(default=1.1, least=0, most=1e6),
-        "learned": Option(default=True),
-    },
+    options={"base": rotary.BASE, "damping": Option(default=1.1, least=0, most=1e6), "learned": Option(default=True)},
     caveat=ONE_LAW,
     planes="head",
     parameters=(
-        Parameter(symbol=RATE, meaning="rapidity of the plane in one step, from `rotary.frequencies`"),
-        Parameter(symbol=MARGIN, meaning="theta' - theta of the plane, with one theta' for all", learned=sp.Integer(1)),
+        Parameter(RATE, "rapidity of the plane in one step, from `rotary.frequencies`"),
+        Parameter(MARGIN, "theta' - theta of the plane, with one theta' for all", learned=sp.Integer(1)),
     ),
     rotate=_query_and_key_actions,
     relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
     properties=Properties(far="logit to 0, all alike", causal_only=True),
-    recovers=(Recovery(of="nope", assignment={RATE: sp.Integer(0), MARGIN: sp.Integer(0)}, attained=False),),
+    recovers=(Recovery("nope", {RATE: sp.Integer(0), MARGIN: sp.Integer(0)}, attained=False),),
 )
 
 ENCODINGS = (HOPE,)

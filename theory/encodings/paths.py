@@ -123,8 +123,8 @@ def _constant_gate(
         laws=DISTANCE_LAWS,
         properties=_EXPONENTIAL,
         recovers=(
-            Recovery(of="alibi", assignment={parameter.symbol: alibi_value}),
-            Recovery(of="nope", assignment={parameter.symbol: nope_value}, attained=False),
+            Recovery("alibi", {parameter.symbol: alibi_value}),
+            Recovery("nope", {parameter.symbol: nope_value}, attained=False),
         ),
     )
 
@@ -139,8 +139,8 @@ FOX = Encoding(
     caveat=ONE_LAW,
     parameters=(
         Parameter(
-            symbol=LOG_GATES,
-            meaning="log gate of each token, `log_gate` of w . x + b, w and b of the head and layer",
+            LOG_GATES,
+            "log gate of each token, `log_gate` of w . x + b, w and b of the head and layer",
             learned=LAYERS * HEADS * (WIDTH + 1),
             family=Family.TOKENS,
         ),
@@ -149,8 +149,8 @@ FOX = Encoding(
     laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     properties=_EXPONENTIAL,
     recovers=(
-        Recovery(of="alibi", assignment={LOG_GATES: -biases.ALIBI_SLOPE}),
-        Recovery(of="nope", assignment={LOG_GATES: sp.Integer(0)}, attained=False),
+        Recovery("alibi", {LOG_GATES: -biases.ALIBI_SLOPE}),
+        Recovery("nope", {LOG_GATES: sp.Integer(0)}, attained=False),
     ),
 )
 """FoX: the bias is the sum of the log forget gates.
@@ -162,7 +162,7 @@ FOX_BIAS_ONLY = _constant_gate(
     "fox-bias-only",
     "FoX, gates without data",
     "exponential in the distance, learned (FoX)",
-    Parameter(symbol=FOX_LOGIT, meaning="logit of the gate of the head and layer", learned=LAYERS * HEADS),
+    Parameter(FOX_LOGIT, "logit of the gate of the head and layer", learned=LAYERS * HEADS),
     FOX_LOGIT,
     alibi_value=fox_timescale_logit(1 / biases.ALIBI_SLOPE),
     nope_value=sp.oo,
@@ -172,7 +172,7 @@ FOX_FIXED = _constant_gate(
     "fox-fixed",
     "FoX, fixed gates",
     "exponential in the distance (FoX)",
-    Parameter(symbol=FOX_TIMESCALE, meaning="timescale of the head, from `timescales`"),
+    Parameter(FOX_TIMESCALE, "timescale of the head, from `timescales`"),
     fox_timescale_logit(FOX_TIMESCALE),
     alibi_value=1 / biases.ALIBI_SLOPE,
     nope_value=sp.oo,
@@ -231,8 +231,8 @@ CABLE = Encoding(
     caveat=ONE_LAW,
     parameters=(
         Parameter(
-            symbol=CABLE_STEPS,
-            meaning="step of each token, minus `log_gate` of w . x + b, w and b of the head and layer",
+            CABLE_STEPS,
+            "step of each token, minus `log_gate` of w . x + b, w and b of the head and layer",
             learned=LAYERS * HEADS * (WIDTH + 1),
             family=Family.TOKENS,
         ),
@@ -243,9 +243,9 @@ CABLE = Encoding(
     laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     properties=_EXPONENTIAL,
     recovers=(
-        Recovery(of="fox", assignment={CABLE_STEPS: sp.Lambda(_STEP, -LOG_GATES[_STEP])}),
-        Recovery(of="alibi", assignment={CABLE_STEPS: biases.ALIBI_SLOPE}),
-        Recovery(of="nope", assignment={CABLE_STEPS: sp.Integer(0)}, attained=False),
+        Recovery("fox", {CABLE_STEPS: sp.Lambda(_STEP, -LOG_GATES[_STEP])}),
+        Recovery("alibi", {CABLE_STEPS: biases.ALIBI_SLOPE}),
+        Recovery("nope", {CABLE_STEPS: sp.Integer(0)}, attained=False),
     ),
 )
 """Cable as in its first version and its released code: the steps are softplus of a linear map with an offset.
@@ -253,9 +253,7 @@ CABLE = Encoding(
 The text of its third version sums ReLU of a linear map without offset, and multiplies by a gate of the query
 (`CABLE_GATED`), by 1 (`CABLE_UNGATED`), or takes a logarithm (`CABLE_LOGARITHMIC`, K-Cable).  Equation 7 of that text
 prints the opposite sign (claim cable-2).  For keys after the query the paper gives no sign.  The released attention
-(src/Cable.py) does not divide scores by sqrt(d); here they are divided, as in all encodings, so keys sqrt(d) times as
-large give the released weights.  An older file (Cable.py) divides by the root of the model's width and does not run as
-it is.
+does not divide scores by sqrt(d); here they are divided, as in all encodings.
 """
 
 CABLE_UNGATED = replace(
@@ -265,8 +263,8 @@ CABLE_UNGATED = replace(
     summary="sums of rectified token steps (Cable)",
     parameters=(
         Parameter(
-            symbol=CABLE_RECTIFIED,
-            meaning="`rectified` of w . x, w of the head and layer",
+            CABLE_RECTIFIED,
+            "`rectified` of w . x, w of the head and layer",
             learned=LAYERS * HEADS * WIDTH,
             family=Family.TOKENS,
             domain=sp.FiniteSet(cable_rectified(sp.Integer(0))),
@@ -278,7 +276,7 @@ CABLE_UNGATED = replace(
     properties=Properties(
         far="r > 0: falls exponentially; r = 0: constant", bounded=False, causal_only=True, width="2"
     ),
-    recovers=(Recovery(of="nope", assignment={CABLE_RECTIFIED: sp.Integer(0)}),),
+    recovers=(Recovery("nope", {CABLE_RECTIFIED: sp.Integer(0)}),),
 )
 
 CABLE_GATED = replace(
@@ -289,8 +287,8 @@ CABLE_GATED = replace(
     parameters=(
         *CABLE_UNGATED.parameters,
         Parameter(
-            symbol=CABLE_GATES,
-            meaning="`gate` of w . x at the query, w of the head and layer",
+            CABLE_GATES,
+            "`gate` of w . x at the query, w of the head and layer",
             learned=LAYERS * HEADS * WIDTH,
             family=Family.TOKENS,
             domain=sp.FiniteSet(CABLE_SILENT),
@@ -301,11 +299,8 @@ CABLE_GATED = replace(
     ),
     recovers=(
         Recovery(
-            of="cable-nw",
-            assignment={
-                CABLE_GATES: CABLE_SILENT,
-                CABLE_RECTIFIED: sp.Lambda(_STEP, CABLE_RECTIFIED[_STEP] / CABLE_SILENT),
-            },
+            "cable-nw",
+            {CABLE_GATES: CABLE_SILENT, CABLE_RECTIFIED: sp.Lambda(_STEP, CABLE_RECTIFIED[_STEP] / CABLE_SILENT)},
         ),
         *CABLE_UNGATED.recovers,
     ),

@@ -67,9 +67,7 @@ def released_distance(drawn: Sequence[int], *, first: int, second: int) -> int:
 
 def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
     """Encoding whose positions are drawn at random for each batch; option `longest` is at most `most`."""
-    random_positions = Parameter(
-        symbol=POSITIONS, meaning="p[t, n], position of token t of n, increasing in t, drawn from 0 .. M - 1"
-    )
+    random_positions = Parameter(POSITIONS, "p[t, n], position of token t of n, increasing in t, drawn from 0 .. M - 1")
     return replace(
         encoding,
         name=f"random-{encoding.name}",
@@ -100,7 +98,7 @@ OFFSET_APE = replace(
     arxiv="2410.02140",
     summary="learned absolute, shifted at random",
     parameters=(
-        Parameter(symbol=OFFSET, meaning="offset of all positions of a batch, drawn from 0 .. M - n"),
+        Parameter(OFFSET, "offset of all positions of a batch, drawn from 0 .. M - n"),
         *absolute.LEARNED.parameters,
     ),
     positions=lambda index, length: index + OFFSET,

@@ -140,14 +140,8 @@ WAVELET = Encoding(
     caveat=f"{ONE_LAW}; its vectors vanish beyond the largest scale",
     repeats="its vectors vanish beyond the largest scale",
     parameters=(
-        *(
-            Parameter(symbol=scale, meaning="scale of a coordinate of the plane, from `grid`")
-            for scale in WAVELET_SCALES
-        ),
-        *(
-            Parameter(symbol=shift, meaning="shift of a coordinate of the plane, from `grid`")
-            for shift in WAVELET_SHIFTS
-        ),
+        *(Parameter(scale, "scale of a coordinate of the plane, from `grid`") for scale in WAVELET_SCALES),
+        *(Parameter(shift, "shift of a coordinate of the plane, from `grid`") for shift in WAVELET_SHIFTS),
     ),
     relative_key=lambda query_position, key_position, _: wavelet_vector(query_position, key_position, wavelet=ricker),
     relation=relative(),
@@ -162,8 +156,4 @@ a and shift b is psi((m - n - b)/a) for the query at m and the key at n.  Here t
 D = j - i.  The vectors are fixed, and all heads and layers share them.
 """
 
-ENCODINGS = (
-    RPE,
-    CLIPPED,
-    WAVELET,
-)
+ENCODINGS = (RPE, CLIPPED, WAVELET)

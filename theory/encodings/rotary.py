@@ -141,7 +141,7 @@ ROPE = Encoding(
     options=ROTATION_OPTIONS,
     caveat=ONE_LAW,
     planes="head",
-    parameters=(Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `frequencies`"),),
+    parameters=(Parameter(FREQUENCY, "angle of the plane in one step, from `frequencies`"),),
     rotate=lambda position, _: (rotation(position * FREQUENCY), rotation(position * FREQUENCY)),
     relation=relative(),
     laws=DISTANCE_LAWS,
@@ -197,9 +197,9 @@ INTERPOLATION = replace(
     aliases=("pi", "position-interpolation"),
     summary="rotary, positions divided",
     options={**ROTATION_OPTIONS, "scale": STRETCH},
-    parameters=(*ROPE.parameters, Parameter(symbol=SHRINK, meaning="1/s, trained length over new length")),
+    parameters=(*ROPE.parameters, Parameter(SHRINK, "1/s, trained length over new length")),
     positions=lambda index, _: interpolated_position(index, scale=1 / SHRINK),
-    recovers=(Recovery(of="rope", assignment={SHRINK: sp.Integer(1)}),),
+    recovers=(Recovery("rope", {SHRINK: sp.Integer(1)}),),
 )
 """Position interpolation: RoPE at positions divided by s = L'/L, so that L' of them lie within the trained length L.
 
@@ -272,12 +272,9 @@ NTK = replace(
     aliases=("ntk-aware",),
     summary="rotary, base enlarged (NTK-aware)",
     options={**ROTATION_OPTIONS, "scale": STRETCH},
-    parameters=(
-        *ROPE.parameters,
-        Parameter(symbol=NTK_FACTOR, meaning="factor of the frequency of the plane, from `factor`"),
-    ),
+    parameters=(*ROPE.parameters, Parameter(NTK_FACTOR, "factor of the frequency of the plane, from `factor`")),
     rotate=lambda position, _: _ntk_actions(position * NTK_FACTOR),
-    recovers=(Recovery(of="rope", assignment={NTK_FACTOR: sp.Integer(1)}),),
+    recovers=(Recovery("rope", {NTK_FACTOR: sp.Integer(1)}),),
 )
 """NTK-aware scaling: RoPE with a larger base, so that slow planes are interpolated and fast ones stay unchanged.
 
@@ -294,19 +291,15 @@ DYNAMIC_NTK = replace(
     options={**ROTATION_OPTIONS, "factor": Option(default=1.0, least=1e-3, most=1e6)},
     parameters=(
         *ROPE.parameters,
-        Parameter(symbol=NTK_FACTOR_AT, meaning="factor of the frequency of the plane at each scale, from `factor`"),
-        Parameter(symbol=NTK_TRAINED_LENGTH, meaning="trained length"),
-        Parameter(symbol=NTK_GROWTH, meaning="how fast the scale grows with the length"),
+        Parameter(NTK_FACTOR_AT, "factor of the frequency of the plane at each scale, from `factor`"),
+        Parameter(NTK_TRAINED_LENGTH, "trained length"),
+        Parameter(NTK_GROWTH, "how fast the scale grows with the length"),
     ),
     rotate=lambda position, length: _ntk_actions(position * NTK_FACTOR_AT(_dynamic_ntk_scale(length))),
     relation=from_function(_distance_and_length, name="relative at each length", scale_hint=True),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM),
     properties=Properties(far="oscillates", width="none"),
-    recovers=(
-        Recovery(
-            of="rope", assignment={NTK_FACTOR_AT: sp.Lambda(_SCALE, ntk_factor(NTK_SHARE, scale=_SCALE))}, within=True
-        ),
-    ),
+    recovers=(Recovery("rope", {NTK_FACTOR_AT: sp.Lambda(_SCALE, ntk_factor(NTK_SHARE, scale=_SCALE))}, within=True),),
 )
 """NTK-aware scaling with a base that grows with the sequence: "dynamic" of modeling_rope_utils in transformers."""
 
@@ -385,16 +378,16 @@ YARN = replace(
     },
     parameters=(
         *ROPE.parameters,
-        Parameter(symbol=SHRINK, meaning="1/s, trained length over new length"),
+        Parameter(SHRINK, "1/s, trained length over new length"),
         Parameter(
-            symbol=YARN_KEPT,
-            meaning="share of the frequency that the plane keeps, from `ramp` or `index_ramp`",
+            YARN_KEPT,
+            "share of the frequency that the plane keeps, from `ramp` or `index_ramp`",
             domain=sp.Interval(0, 1),
         ),
     ),
     rotate=lambda position, _: (_yarn_action(position), _yarn_action(position)),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
-    recovers=(Recovery(of="rope", assignment={SHRINK: sp.Integer(1)}),),
+    recovers=(Recovery("rope", {SHRINK: sp.Integer(1)}),),
 )
 """YaRN: slow planes of RoPE are interpolated, fast ones stay unchanged; queries and keys are scaled by a constant.
 
@@ -446,14 +439,14 @@ XPOS = Encoding(
     caveat=ONE_LAW,
     planes="head",
     parameters=(
-        Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
-        Parameter(symbol=XPOS_RATE, meaning="decay rate of the plane in one step, from `rate`"),
+        Parameter(FREQUENCY, "angle of the plane in one step, from `rotary.frequencies`"),
+        Parameter(XPOS_RATE, "decay rate of the plane in one step, from `rate`"),
     ),
     rotate=lambda position, _: xpos_actions(position, frequency=FREQUENCY, rate=XPOS_RATE),
     relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
     properties=Properties(far="logit to 0, all alike", causal_only=True),
-    recovers=(Recovery(of="rope", assignment={XPOS_RATE: sp.Integer(0)}, attained=False),),
+    recovers=(Recovery("rope", {XPOS_RATE: sp.Integer(0)}, attained=False),),
 )
 """xPos: RoPE whose planes decay with the distance between query and key, each at its own rate.
 
@@ -522,9 +515,9 @@ SWAT = Encoding(
     caveat=f"{ONE_LAW}; keys as many tokens back as the window, or more, share a label and have no weight",
     planes="head",
     parameters=(
-        Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
-        Parameter(symbol=SWAT_SLOPE, meaning="slope of the head, from `slopes`"),
-        Parameter(symbol=SWAT_WINDOW, meaning="number of keys that a query sees, itself included"),
+        Parameter(FREQUENCY, "angle of the plane in one step, from `rotary.frequencies`"),
+        Parameter(SWAT_SLOPE, "slope of the head, from `slopes`"),
+        Parameter(SWAT_WINDOW, "number of keys that a query sees, itself included"),
     ),
     rotate=ROPE.rotate,
     bias=lambda query_position, key_position, _: swat_bias(
@@ -546,12 +539,8 @@ SWAT = Encoding(
 
 Source: Fu et al., arXiv 2502.18845.  The weight of key i for query j is sigma((R(j) q . R(i) k) / sqrt(d) + s (j - i))
 if i is among the last W tokens up to j, else 0; weights do not sum to 1.  Half of the heads have s < 0, which prefers
-near keys as ALiBi does, and half s > 0, which prefers old ones.
-
-The released layers differ [P, code].  The one that calls a sigmoid kernel (fla/layers/swat_attn.py, with the kernel of
-FlashSigmoid) is `positive` here: all heads prefer old keys, with slopes 2^(-8h/H) also where H is no power of two.  The
-one that the README names (fla/layers/swattn.py) computes softmax, with ALiBi's slopes in a copy of an early revision
-and with learned numbers for 1,024 distances in the last.  The balanced slopes are not in use in any of them.
+near keys as ALiBi does, and half s > 0, which prefers old ones.  The released layer with a sigmoid kernel is
+`positive` here: all heads prefer old keys [P, code].
 """
 
 ENCODINGS = (ROPE, XPOS, INTERPOLATION, NTK, DYNAMIC_NTK, YARN, SWAT)

@@ -104,11 +104,11 @@ SEQPE = Encoding(
     caveat="one network gives the codes of all positions, trained and not",
     parameters=(
         Parameter(
-            symbol=QUERY_CODES,
-            meaning="code of each position for queries: the network of the digits, then half of a linear map",
+            QUERY_CODES,
+            "code of each position for queries: the network of the digits, then half of a linear map",
             learned=encoder_count(DIGITS, width=WIDTH, coordinates=sp.S.One, axes=sp.S.Zero) + WIDTH**2 + WIDTH,
         ),
-        Parameter(symbol=KEY_CODES, meaning="code for keys: the other half of the map", learned=WIDTH**2 + WIDTH),
+        Parameter(KEY_CODES, "code for keys: the other half of the map", learned=WIDTH**2 + WIDTH),
     ),
     bias=lambda query_position, key_position, _: bias(
         lambda coordinate: QUERY_CODES[query_position, coordinate],
@@ -119,7 +119,7 @@ SEQPE = Encoding(
     auxiliary="a contrastive loss and a distillation loss of its codes, with the weight 0.1 each",
     laws=(Law.NORM, Law.STREAMING),
     properties=Properties(far="the position enters", width="d", learned=27 * WIDTH**2 + (42 + DIGITS) * WIDTH),
-    recovers=(Recovery(of="nope", assignment={QUERY_CODES: sp.S.Zero}),),
+    recovers=(Recovery("nope", {QUERY_CODES: sp.S.Zero}),),
 )
 """SeqPE; its formulas are those of the default injection."""
 

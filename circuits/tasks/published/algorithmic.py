@@ -14,7 +14,7 @@ from types import EllipsisType
 
 import numpy as np
 
-from lengthgen.circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.task import Reference, Step, Task, TaskError
 from lengthgen.circuits.tasks.copying import copy, reverse
 from lengthgen.circuits.tasks.counter import majority_direct, parity_direct
 from lengthgen.circuits.tasks.counter import parity as running_parity
@@ -61,7 +61,6 @@ def binary_majority_interleave() -> Task:
         name="published-binary_majority_interleave",
         base=2,
         prompt=lambda n, digits: [*[digits] * (PERIOD * turns(n)), "="],
-        generate=lambda x: [int(2 * sum(x[first::PERIOD]) > len(x) // PERIOD) for first in range(PERIOD)],
         vectorised=vectorised,
         valid=lambda prompt: all(_winner(prompt[first:-1:PERIOD]) is not None for first in range(PERIOD)),
         draw=draw,
@@ -76,7 +75,6 @@ def majority(base: int = 3) -> Task:
     return digit_task(
         name="published-majority",
         base=base,
-        generate=lambda x: [Counter(x).most_common(1)[0][0]],
         vectorised=lambda x: np.stack([(x == digit).sum(axis=0) for digit in range(base)]).argmax(axis=0)[None],
         valid=lambda prompt: _winner(prompt[:-1]) is not None,
     )
@@ -211,7 +209,6 @@ def addition() -> Task:
 
 
 def _operand(length: int, source: random.Random) -> list[str]:
-    """Return a random binary number of a length, without leading zeros."""
     rest = [source.choice("01") for _ in range(length - 1)]
     return ["1", *rest] if rest else [source.choice("01")]
 
@@ -242,7 +239,7 @@ def count() -> Task:
         first = source.randrange(VOCABULARY - n + 1)
         return [*["."] * (n - 1), numbers[first], numbers[first + n - 1], "="]
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         return [("next", (n + 2, n)), *(("next", (n + 2 + t, n + 1)) for t in range(1, n + 1))]
 
     def apply(_: str, symbols: tuple[str, ...]) -> str:

@@ -18,7 +18,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from lengthgen.circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.task import Reference, Step, Task, TaskError
 from lengthgen.circuits.tasks.addition import addition_carry
 from lengthgen.circuits.tasks.counter import parity as running_parity
 from lengthgen.circuits.tasks.counter import parity_direct, sum_modulo
@@ -67,7 +67,6 @@ def summation(base: int = 3) -> Task:
         base=base,
         marks="+=",
         prompt=_terms,
-        generate=lambda x: [sum(x) % base],
         vectorised=lambda x: x.sum(axis=0, keepdims=True) % base,
     )
 
@@ -82,13 +81,10 @@ def summation_with_states(base: int = 3) -> Task:
         base=base,
         marks="+=",
         prompt=_terms,
-        generate=lambda x: [sum(x[:t]) % base for t in range(1, len(x) + 1)],
         vectorised=lambda x: np.cumsum(x, axis=0) % base,
-        reference=Reference(
-            arity=2,
-            steps=lambda n: [("sum", (min(2 * t - 1, 2 * n), 2 * n + t - 1)) for t in range(1, n + 2)],
-            apply=sum_modulo(base),
-        ),
+        arity=2,
+        steps=lambda n: [("sum", (min(2 * t - 1, 2 * n), 2 * n + t - 1)) for t in range(1, n + 2)],
+        apply=sum_modulo(base),
     )
 
 
@@ -140,7 +136,6 @@ def polynomial(base: int = 3) -> Task:
         name="published-polynomial",
         base=base,
         prompt=lambda n, digits: [*[digits] * (2 * n + 1), "="],
-        generate=lambda x: [_values(x, base)[-1]],
         vectorised=lambda x: np.cumsum(_powers(x, base), axis=0)[-1:] % base,
     )
 
@@ -151,7 +146,7 @@ def polynomial_with_states(base: int = 3) -> Task:
     Unit operator: y_t = y_(t-1) + c_t x^d_t, where '=' as y counts 0 and '=' as c gives '$'. The arity is 4.
     """
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         terms = [("term", (1, 2 * t, 2 * t + 1, 2 * n + 1 + t)) for t in range(1, n + 1)]
         return [*terms, ("term", (1, 2 * n + 2, 2 * n + 2, 3 * n + 2))]
 
@@ -165,16 +160,11 @@ def polynomial_with_states(base: int = 3) -> Task:
         name="published-polynomial-with-states",
         base=base,
         prompt=lambda n, digits: [*[digits] * (2 * n + 1), "="],
-        generate=lambda x: _values(x, base),
         vectorised=lambda x: np.cumsum(_powers(x, base), axis=0) % base,
-        reference=Reference(arity=4, steps=steps, apply=apply),
+        arity=4,
+        steps=steps,
+        apply=apply,
     )
-
-
-def _values(x: list[int], base: int) -> list[int]:
-    """Return the sums of the first terms of `x c1 d1 ..`."""
-    terms = [coefficient * x[0] ** degree for coefficient, degree in zip(x[1::2], x[2::2], strict=True)]
-    return [sum(terms[: t + 1]) % base for t in range(len(terms))]
 
 
 def _powers(x: Numbers, base: int) -> Integers:
@@ -228,7 +218,7 @@ def lego_with_states() -> Task:
     Unit operator: y_t = s_t y_(t-1), where '=' as y counts +1, and '$' after the value of q. The arity is 4.
     """
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         query, equals = 3 * n + 2, 3 * n + 3
         later = [("step", (min(3 * t + 2, 3 * n - 1), equals + t, 3 * t - 2, query)) for t in range(1, n + 1)]
         return [("step", (2, equals, equals, query)), *later]

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lengthgen.circuits.task import Reference, Task, Tokens
-from lengthgen.circuits.tasks.digits import Integers, digits_of
+from lengthgen.circuits.task import Step, Task
+from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
 
 BASE = 100
 """Number of symbols of words of many symbols [P]; the paper has more of them where one symbol is repeated."""
@@ -38,47 +38,31 @@ def copied(name: str, *orders: Order, repeated: bool = False) -> Task:
     """`x1 .. xn = y1 .. yk $`, or `x1 .. xn = y1 .. yk , z1 .. zk $`: a word's symbols in one or two orders.
 
     Unit operator: the identity, where '=' gives ',' if there are two orders, and what comes last gives '$'. The arity
-    is 1.
-
-    Args:
-        name: name of the task, without "published-".
-        orders: one or two orders.
-        repeated: True if all symbols of a word are equal.
+    is 1. With `repeated`, all symbols of a word are equal.
     """
-    digits = digits_of(name, BASE, ",=")
     marks = {"=": "$"} if len(orders) == 1 else {"=": ",", ",": "$"}
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         places = [*orders[0](n), n + 1]
         if len(orders) > 1:
             places += [*orders[1](n), n + 1 + len(places)]
         return [("identity", (place,)) for place in places]
 
-    def generate(prompt: tuple[str, ...]) -> list[str]:
-        word = prompt[:-1]
-        parts = [[word[place - 1] for place in order(len(word))] for order in orders]
-        return [*parts[0], *(symbol for part in parts[1:] for symbol in (",", *part)), "$"]
+    def vectorised(x: Numbers) -> Integers:
+        comma = np.full((1, x.shape[1]), BASE, dtype=np.uint16)
+        parts = [x[[place - 1 for place in order(len(x))]] for order in orders]
+        return np.concatenate([parts[0], *(part for later in parts[1:] for part in (comma, later))])
 
-    def vectorised(prompts: Tokens) -> Integers:
-        word = prompts[:, :-1]
-        comma, end = (np.full((len(word), 1), BASE + mark, dtype=np.uint8) for mark in (0, 2))
-        parts = [word[:, [place - 1 for place in order(word.shape[1])]] for order in orders]
-        return np.concatenate([parts[0], *(part for later in parts[1:] for part in (comma, later)), end], axis=1)
-
-    def draw(n: int, source: random.Random) -> list[str]:
-        return [*[source.choice(digits)] * n, "="]
-
-    return Task(
+    return digit_task(
         name=f"published-{name}",
-        alphabet=(*digits, ",", "=", "$"),
-        prompt=lambda n: [*[digits] * n, "="],
-        generate=generate,
+        base=BASE,
+        marks=",=",
         vectorised=vectorised,
-        reference=Reference(
-            arity=1, steps=steps, apply=lambda _, symbols: marks.get(symbols[0]) or str(int(symbols[0]))
-        ),
+        arity=1,
+        steps=steps,
+        apply=lambda _, symbols: marks.get(symbols[0]) or str(int(symbols[0])),
         valid=(lambda prompt: len(set(prompt)) == 2) if repeated else None,
-        draw=draw if repeated else None,
+        draw=(lambda n, source: [*[str(source.choice(range(BASE)))] * n, "="]) if repeated else None,
     )
 
 
@@ -87,22 +71,20 @@ def replaced() -> Task:
 
     The paper writes "Replace a with b in a .. a". Unit operator: the identity, and '=' gives '$'. The arity is 1.
     """
-    digits = digits_of("copy-rdc", BASE, ",=")
 
     def draw(n: int, source: random.Random) -> list[str]:
-        old, new = source.sample(digits, 2)
+        old, new = map(str, source.sample(range(BASE), 2))
         return [old, new, ",", *[old] * n, "="]
 
-    return Task(
+    return digit_task(
         name="published-copy-rdc",
-        alphabet=(*digits, ",", "=", "$"),
-        prompt=lambda n: [digits, digits, ",", *[digits] * n, "="],
-        generate=lambda prompt: [*[prompt[1]] * (len(prompt) - 4), "$"],
-        reference=Reference(
-            arity=1,
-            steps=lambda n: [*[("identity", (2,))] * n, ("identity", (n + 4,))],
-            apply=lambda _, symbols: "$" if symbols[0] == "=" else str(int(symbols[0])),
-        ),
+        base=BASE,
+        marks=",=",
+        prompt=lambda n, digits: [digits, digits, ",", *[digits] * n, "="],
+        vectorised=lambda x: x[[1] * (len(x) - 2)],
+        arity=1,
+        steps=lambda n: [*[("identity", (2,))] * n, ("identity", (n + 4,))],
+        apply=lambda _, symbols: "$" if symbols[0] == "=" else str(int(symbols[0])),
         valid=lambda prompt: prompt[0] != prompt[1] and set(prompt[3:-1]) == {prompt[0]},
         draw=draw,
     )

@@ -142,13 +142,8 @@ def next_symbols_task(automaton: "Automaton", name: str) -> Task:
 def prefix_task(prefixes: Prefixes[Any], answers: tuple[str, ...], name: str, **more: Any) -> Task:
     """Return the task of naming the symbols that may follow a prefix of a word of a language, at once.
 
-    Every prefix of n symbols is an instance of scale n. `draw` draws uniformly from them.
-
-    Args:
-        prefixes: prefixes of the language.
-        answers: tokens of all sets of symbols that may follow a prefix (`set_token`).
-        name: name of the task.
-        more: further fields of the `Task`.
+    Every prefix of n symbols is an instance of scale n. `draw` draws uniformly from them. `answers` has the tokens of
+    all sets of symbols that may follow a prefix (`set_token`).
     """
     return Task(
         name=name,

@@ -68,7 +68,6 @@ PCFG = "a prompt of one nesting depth has no fixed number of tokens, and a `Task
 
 
 def _regular(name: str, expression: str, words: str) -> Subject:
-    """Return the subject of a regular language."""
 
     def made(make: Callable[..., Task], suffix: str) -> Task:
         from lengthgen.circuits.languages.regular import (
@@ -90,7 +89,6 @@ def _regular(name: str, expression: str, words: str) -> Subject:
 def _measured(
     arxiv: str, name: str, words: str, task: Callable[[], Task], with_states: Callable[[], Task] | None = None
 ) -> Subject:
-    """Return the subject of a task that a paper measured."""
     return Subject(name=name, words=words, arxiv=arxiv, task=task, with_states=with_states)
 
 

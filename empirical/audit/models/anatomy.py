@@ -3,12 +3,11 @@
 Values have no positions, so attention over one token that is repeated gives the same hidden state at every position,
 in all layers. So such a row shows what the encoding does to queries and keys: nothing, a linear map (rotation), or
 anything else (absolute embedding).
-
-Layers of one kind share an encoding, unless one lacks what others have or what the configuration names.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Any
 
 import torch
@@ -45,21 +44,16 @@ CLAIMS = ("rope_theta", "rope_parameters", "rope_scaling", "rotary_dim", "rotary
 
 @dataclass(frozen=True, kw_only=True)
 class Anatomy:
-    """Encoding of one layer as it was measured.
+    """Encoding of one layer of self-attention as it was measured.
 
     Attributes:
-        layer: index among the layers of self-attention.
         kind: "rotary", "bias", "absolute", "scale" (queries or keys are scaled by their position),
             "none", or "unread" after recurrent layers, whose output changes along a row.
         q_scale: factor of q.k in the logits.
-        head_dim: width of queries as they enter the logits.
-        heads: number of heads.
-        causal: True if no query sees a later key.
-        still: heads of a rotation that positions leave as they are.
-        odd: heads of a rotation that turn otherwise than most.
+        still, odd: heads of a rotation that positions leave as they are, and that turn otherwise than most.
         scaled: True if queries are rotated and scaled by their position.
         ahead: later keys that a query sees, where it sees some, and all earlier ones; else 0.
-        effect: maps of queries and keys at near positions, [2, H, L, C, C], for a rotation; else None.
+        effect: maps of queries and keys at near positions, [2, H, L, C, C], for a rotation.
     """
 
     layer: int
@@ -95,7 +89,7 @@ def look(runner: Runner) -> list[Anatomy]:
     readings = runner.readings(tokens[:, None].expand(-1, NEAR))
     silent = runner.fresh(runner.dtype)
     silent.silence()
-    biases = [_relative(reading) for reading in silent.readings(torch.full((1, NEAR), 2))]
+    biases = [_visible(reading) for reading in silent.readings(torch.full((1, NEAR), 2))]
     anatomies = [_of_layer(layer, runner, *pair) for layer, pair in enumerate(zip(readings, biases, strict=True))]
     recurrent = has_state(runner, len(anatomies))
     if any(_is_doubtful(anatomy, recurrent) for anatomy in anatomies):
@@ -119,21 +113,13 @@ def _without_history(runner: Runner, tokens: Tensor, anatomies: list[Anatomy], r
     ]
     if not runner.positions_name:
         return better
-    count = len(FEW)
-    places = (torch.tensor(FEW) + runner.origin).repeat_interleave(len(tokens))
     try:
-        alone = runner.readings(tokens.repeat(count)[:, None], positions=places[:, None])
+        alone = runner.alone(tokens, torch.tensor(FEW), last=None)
     except AuditError:
         return better
-    if len(alone) != len(anatomies):
-        return better
-    for anatomy, reading in zip(anatomies, alone, strict=True):
+    for anatomy, parts in zip(anatomies, alone, strict=True) if len(alone) == len(anatomies) else ():
         if _is_doubtful(anatomy, recurrent):
-            parts = [
-                part.unflatten(0, (count, -1))[:, :, :, 0].permute(1, 2, 0, 3)
-                for part in (reading.q_BHJC, reading.k_BHIC)
-            ]
-            kind, features = _effect(parts)
+            kind, features = _effect([part.permute(2, 1, 0, 3) for part in parts])
             # A single token may lack what others get, so that only a rotation is believed without recurrent layers.
             if kind == "rotary" or (recurrent and kind != "absolute"):
                 better[anatomy.layer] = replace(anatomy, kind=kind, **features)
@@ -164,7 +150,8 @@ def _of_layer(layer: int, runner: Runner, reading: Reading, bias: Tensor) -> Ana
             f"heads of width {q.shape[-1]} need a vocabulary of {q.shape[-1] + 10} tokens to be read, or smaller heads"
         )
     kind, features = _effect([reading.q_BHJC, reading.k_BHIC])
-    if kind == "none" and bool((bias[:, -1].diff(dim=-1).abs() > 1e-7).any()):
+    relative = torch.where(bias == 0, 0, bias - bias.diagonal(dim1=-2, dim2=-1)[..., None])  # as softmax takes it
+    if kind == "none" and bool((relative[:, -1].diff(dim=-1).abs() > 1e-7).any()):
         kind = "bias"
     return Anatomy(layer=layer, kind=kind, q_scale=reading.scale, head_dim=q.shape[-1], heads=q.shape[1], causal=causal,
                    ahead=ahead, **features)  # fmt: skip
@@ -244,12 +231,6 @@ def _visible(reading: Reading) -> Tensor:
     return torch.where(logits > MASKED, logits, 0)
 
 
-def _relative(reading: Reading) -> Tensor:
-    """Logits of the first row minus those of each query with itself, which softmax cancels; masked pairs as 0."""
-    visible = _visible(reading)
-    return torch.where(visible == 0, 0, visible - visible.diagonal(dim1=-2, dim2=-1)[..., None])
-
-
 def square(runner: Runner, length: int = SQUARE, *, layer: int = 0) -> Tensor:
     """Bias of all pairs of a sequence, masked pairs as 0: float64 [H, L, L]. Silences the runner's model."""
     runner.silence()
@@ -271,12 +252,8 @@ class Maps:
 
     def _read(self, positions: Tensor) -> list[Tensor]:
         """Queries and keys of every token at every position: two tensors [P, H, T, C]."""
-        count = len(self.tokens)
         if self.runner.positions_name:
-            ids, places = self.tokens.repeat(len(positions))[:, None], positions + self.runner.origin
-            reading = self.runner.reading(ids, positions=places.repeat_interleave(count)[:, None], layer=self.layer)
-            parts = (reading.q_BHJC[:, :, 0], reading.k_BHIC[:, :, 0])
-            return [part.double().unflatten(0, (len(positions), count)).transpose(1, 2) for part in parts]
+            return [part.double() for part in self.runner.alone(self.tokens, positions, last=self.layer)[self.layer]]
         length = int(positions.max()) + 1
         if length > MAPPED:
             raise ValueError(f"a model that takes no positions is read up to {MAPPED}")
@@ -311,9 +288,7 @@ class Maps:
 def _completion(start: Tensor, maps: Tensor) -> Tensor:
     """Image of the one direction that no token has, as where a norm takes the mean away.
 
-    Args:
-        start: vectors of tokens at position 0, [..., T, C], of rank C - 1.
-        maps: maps that are solved for on their span, 0 on the rest: [P, ..., C, C].
+    `start` are vectors [..., T, C] of rank C - 1 at position 0; `maps` [P, ..., C, C] are solved for on their span.
     """
     missing = torch.linalg.svd(start).Vh[..., -1, :].expand(*maps.shape[:-1])
     image = torch.linalg.svd(maps).Vh[..., -1, :]
@@ -344,10 +319,11 @@ def groups_of(anatomies: Sequence[Anatomy], kinds: Sequence[str | None]) -> list
     """Layers of the same kind by the configuration and with the same encoding, in groups."""
     groups: list[list[Anatomy]] = []
     for anatomy in anatomies:
-        for group in groups:
-            if kinds[group[0].layer] == kinds[anatomy.layer] and group[0].equals(anatomy):
-                group.append(anatomy)
-                break
+        alike = (
+            group for group in groups if kinds[group[0].layer] == kinds[anatomy.layer] and group[0].equals(anatomy)
+        )
+        if group := next(alike, None):
+            group.append(anatomy)
         else:
             groups.append([anatomy])
     return groups
@@ -377,36 +353,31 @@ def layer_defects(
     """Heads and layers without the encoding that others have, or a whole model without the one that it names."""
     made = []
     for group in groups:
-        if still := group[0].still:
-            heads = ", ".join(map(str, still))
-            says = f"no position turns queries or keys of heads {heads}, of {group[0].heads}"
-            made.append(of_layer(Defect(rule="heads-differ", says=says, first={"all": 1}), group, groups))
-        if odd := group[0].odd:
-            says = f"heads {', '.join(map(str, odd))} of {group[0].heads} turn otherwise than the rest"
-            made.append(of_layer(Defect(rule="heads-differ", says=says, first={"all": 1}), group, groups))
+        still, odd, count = group[0].still, group[0].odd, group[0].heads
+        for heads, says in ((still, "no position turns queries or keys of heads {}, of {}"),
+                            (odd, "heads {} of {} turn otherwise than the rest")):  # fmt: skip
+            if heads:
+                defect = Defect(
+                    rule="heads-differ", says=says.format(", ".join(map(str, heads)), count), first={"all": 1}
+                )
+                made.append(of_layer(defect, group, groups))
     without = [anatomy.kind in WITHOUT for anatomy in anatomies]
-    named = field_of(config, "no_rope_layers")
+    named, rule, says = field_of(config, "no_rope_layers"), "", ""
     if all(without):
-        read = all(anatomy.kind != "unread" for anatomy in anatomies)
-        if read and (claims := _claimed(config)):
-            says = f"no query, key or logit of any layer depends on the position, and the configuration sets {claims}"
-            made.append(Defect(rule="encoding-missing", says=says, first={"all": 1}))
+        claim = next((name for name in CLAIMS if field_of(config, name)), None)
+        if claim and all(anatomy.kind != "unread" for anatomy in anatomies):
+            rule = "encoding-missing"
+            says = f"no query, key or logit of any layer depends on the position, and the configuration sets {claim}"
     elif isinstance(named, list | tuple) and len(named) == len(without):
         wrong = [layer for layer, (use, still) in enumerate(zip(named, without, strict=True)) if bool(use) is still]
         if wrong:
             has = "no rotation" if without[wrong[0]] else "a rotation"
-            says = f"layer {wrong[0]} has {has}, and no_rope_layers says {named[wrong[0]]}"
-            made.append(Defect(rule="no-rope-layers-ignored", says=says, first={"all": 1}))
+            rule, says = (
+                "no-rope-layers-ignored",
+                f"layer {wrong[0]} has {has}, and no_rope_layers says {named[wrong[0]]}",
+            )
     elif not explained and len(groups) > len(set(kinds)):
-        first, second = next(
-            (group, other) for group in groups for other in groups
-            if group is not other and kinds[group[0].layer] == kinds[other[0].layer]
-        )  # fmt: skip
-        says = f"layer {second[0].layer} has another encoding than layer {first[0].layer}"
-        made.append(Defect(rule="layers-differ", says=says, first={"all": 1}))
-    return made
-
-
-def _claimed(config: Any) -> str | None:
-    """First field that claims an encoding; None if there is none."""
-    return next((name for name in CLAIMS if field_of(config, name)), None)
+        firsts = [group[0].layer for group in groups]
+        first, second = next(pair for pair in permutations(firsts, 2) if kinds[pair[0]] == kinds[pair[1]])
+        rule, says = "layers-differ", f"layer {second} has another encoding than layer {first}"
+    return made + ([Defect(rule=rule, says=says, first={"all": 1})] if rule else [])

@@ -1,11 +1,12 @@
 """Audit of a whole model: recognise its encoding, compare its constants, test its call patterns, audit its parts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from lengthgen.empirical.audit.adapter import RefusedPosition
 from lengthgen.empirical.audit.diagnosis import Defect
@@ -33,7 +34,7 @@ from lengthgen.empirical.audit.published_constants import BY_LENGTH
 from lengthgen.empirical.audit.report import audit
 from lengthgen.empirical.audit.reproduction import confirmed
 from lengthgen.empirical.audit.rules import ORDER, RULES, Severity
-from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.subject import AuditError, Subject
 
 FARTHEST = 8192
 """Positions that a model is asked for, where its configuration names no trained length."""
@@ -54,19 +55,10 @@ def audit_model(
     with_parts: bool = True,
     on_step: Callable[[str], None] = lambda name: None,
 ) -> list[dict[str, Any]]:
-    """Audit a model and the parts of it that make its encoding.
+    """Answers on a model, then on the parts of it that make its encoding, in the form of `report.audit`.
 
-    Args:
-        subject: whole model.
-        requested: fields of the configuration that the user has set.
-        dtypes: names in `report.DTYPES`.
-        to: last position for parts that take positions.
-        budget: largest allowed error of the relative law, see `report.audit`.
-        with_parts: also audit the parts that make the encoding, by dtype and position.
-        on_step: called with the name of each finished part.
-
-    Returns:
-        Answers as plain data: that of the model, then those of its parts, in the form of `report.audit`.
+    `requested` are the fields of the configuration that the user has set, `to` is the last position for parts that take
+    positions, and `on_step` is called with the name of each finished part.
 
     Raises:
         AuditError: the model cannot be made, called or read.
@@ -98,7 +90,10 @@ def audit_model(
         first = next(anatomy.layer for anatomy in anatomies if anatomy.kind == kind)
         defects += _repeated_positions(single, first, long, trained, dtypes)
     seen = windows.see(single, min(long, (window or long) + windows.BEYOND))
-    defects += _window_defects(single, seen, window, kinds)
+    defects += windows.defects(seen, window, kinds, causal=single.causal)
+    for defect in defects:
+        if defect.rule == "window-ignored" and not any(kinds):
+            defect.reproduction = _reproduce_window(single, len(kinds) * (window or 0) + 1)
     recurrent, fewest = has_state(single, len(anatomies)), min(map(len, seen.full))
     facts = Facts(
         kind=kind, trained=trained, long=long, window=window, recurrent=recurrent, hides=fewest < seen.length,
@@ -119,20 +114,23 @@ def audit_model(
         )
     on_step("fields")
     answers: list[dict[str, Any]] = []
-    first_of: dict[str | None, int] = {}
-    for place, group in enumerate(groups):
+    first_of: dict[str | None, tuple[Anatomy, dict[str, Any]]] = {}
+    for group, described in zip(groups, recognised, strict=True):
         if group[0].kind not in WITHOUT:
-            first_of.setdefault(kinds[group[0].layer], place)
-    for layer_type, place in first_of.items() if with_parts else ():
+            first_of.setdefault(kinds[group[0].layer], (group[0], described))
+    for layer_type, (anatomy, described) in first_of.items() if with_parts else ():
         try:
-            answers += _audited_parts(
-                subject, groups[place][0], layer_type, dynamic, recurrent, dtypes, to, budget, on_step
-            )
+            part = _part(subject, anatomy, layer_type, dynamic, recurrent, dtypes, to)
+            if part is not None:
+                answers.append(audit(part[0], dtypes=part[1], to=part[2], budget=budget))
+                on_step(part[0].name)
         except AuditError as error:
-            recognised[place]["part"] = f"not audited alone: {error}"
-    if dynamic:
-        for answer in answers:
-            answer["findings"] = [_by_design(finding) for finding in answer["findings"]]
+            described["part"] = f"not audited alone: {error}"
+    by_design = RULES["length-dependent-by-design"]
+    for finding in (finding for answer in answers if dynamic for finding in answer["findings"]):
+        if finding["rule"] in ("call-history", "length-dependent"):
+            finding |= {"rule": by_design.id, "severity": by_design.severity.value, "law": by_design.law,
+                        "mend": by_design.mend}  # fmt: skip
     if any(defect.rule in CAUSES for defect in defects):
         defects = [defect for defect in defects if defect.rule != "frequencies-unpublished"]
     by_pattern = {result.plan.name: result.as_json() for result in results}
@@ -159,25 +157,14 @@ def _recognise(
     return recognised, defects
 
 
-def _window_defects(
-    single: Runner, seen: windows.Seen, window: int | None, kinds: Sequence[str | None]
-) -> list[Defect]:
-    """Defects of windows, with a reproduction where no layer has one."""
-    defects = windows.defects(seen, window, kinds, causal=single.causal)
-    for defect in defects:
-        if defect.rule == "window-ignored" and not any(kinds):
-            defect.reproduction = _reproduce_window(single, len(kinds) * (window or 0) + 1)
-    return defects
-
-
 def _order_defects(single: Runner, anatomies: Sequence[Anatomy]) -> list[Defect]:
     """Defects of which tokens come before which: later ones that are seen, and positions that start elsewhere."""
-    defects = []
+    defects, says = [], ""
     if ahead := max(anatomy.ahead for anatomy in anatomies):
         says = f"a query sees {ahead} later {'key' if ahead == 1 else 'keys'}, and no more of them"
-        defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
     elif not single.causal and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
         says = "a query sees later keys, though the model gives a cache: a token's logits change once others follow"
+    if says:
         defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
     if single.origin:
         says = f"positions that are passed count from {single.origin}: pass {single.origin}, {single.origin + 1}, ..."
@@ -189,7 +176,7 @@ def _prepared(subject: WholeModel) -> Runner:
     """Runner in float32 that knows its origin, of a subject that knows its widest dtype and if it takes positions."""
     single = Runner(subject, DTYPE)
     call_patterns.require_sound(single)
-    if any(_is_zero(part) for part in single.model.parameters()):
+    if any(part.ndim > 1 and not part.any() for part in single.model.parameters()):
         subject = _filled(subject)
         single = Runner(subject, DTYPE)
     subject = replace(subject, mask_hides=call_patterns.mask_hides(single))
@@ -207,10 +194,6 @@ FILL = (
     "if part.ndim > 1 and not part.any()]"
 )
 """Line that fills the weights of a model that are zero until training, which would hide what positions do."""
-
-
-def _is_zero(part: Tensor) -> bool:
-    return part.ndim > 1 and not part.any()
 
 
 def _filled(subject: WholeModel) -> WholeModel:
@@ -254,43 +237,31 @@ def _reproduce_window(single: Runner, length: int) -> str | None:
     """Reproduction of windows that no layer has: the last of so many tokens cannot tell the first."""
     if not single.subject.recipe or length > LONGEST:
         return None
-    return confirmed(
-        [
-            *single.subject.recipe,
-            f"ids = torch.full((1, {length}), 2); other = ids.clone(); other[0, 0] = 3",
-            f"first, second = (model(x){single.pick}[0, -1] for x in (ids, other))",
-            "error = ((first - second).abs().max() / first.abs().max()).item()",
-        ]
-    )
+    lines = [f"ids = torch.full((1, {length}), 2); other = ids.clone(); other[0, 0] = 3",
+             f"first, second = (model(x){single.pick}[0, -1] for x in (ids, other))",
+             "error = ((first - second).abs().max() / first.abs().max()).item()"]  # fmt: skip
+    return confirmed([*single.subject.recipe, *lines])
 
 
 def _repeated_positions(
     single: Runner, layer: int, length: int, trained: int | None, dtypes: Sequence[str]
 ) -> list[Defect]:
     """Defect of two positions that are the same to a model, in float32 or, if it was asked for, in bfloat16."""
-    pair = repeated(single, layer, length)
-    if pair:
-        rule = "codes-clamped" if pair[2] else "codes-repeated" if pair[1] == 0 else "positions-rounded"
-        return [_same_position(rule, pair, "float32")]
-    if single.positions_name:
-        try:
-            far = rounded(single, layer, min(trained or FARTHEST, FARTHEST) - 1)
-        except AuditError:  # it takes no rows of one token, or no position as far
-            far = None
-        if far:
-            return [_same_position("positions-rounded", (*far, False), "float32")]
-    if "bfloat16" not in dtypes:
+    rule, dtype, pair = "positions-rounded", "float32", None
+    if same := repeated(single, layer, length):
+        pair = same[:2]
+        rule = "codes-clamped" if same[2] else "codes-repeated" if same[1] == 0 else rule
+    elif single.positions_name:
+        with suppress(AuditError):  # it takes no rows of one token, or no position as far
+            pair = rounded(single, layer, min(trained or FARTHEST, FARTHEST) - 1)
+    if not pair and "bfloat16" in dtypes:
+        with suppress(AuditError):  # it does not work in bfloat16
+            if same := repeated(single.fresh(torch.bfloat16), layer, length):
+                rule, dtype, pair = "rounded-by-move", "bfloat16", same[:2]
+    if not pair:
         return []
-    try:
-        pair = repeated(single.fresh(torch.bfloat16), layer, length)
-    except AuditError:  # it does not work in bfloat16
-        return []
-    return [_same_position("rounded-by-move", pair, "bfloat16")] if pair else []
-
-
-def _same_position(rule: str, pair: tuple[int, int, bool], dtype: str) -> Defect:
-    says = f"a token at position {pair[0]} has the query and the key that it has at position {pair[1]}"
-    return Defect(rule=rule, says=f"{says}, in {dtype}", first={dtype: pair[0]})
+    says = f"a token at position {pair[0]} has the query and the key that it has at position {pair[1]}, in {dtype}"
+    return [Defect(rule=rule, says=says, first={dtype: pair[0]})]
 
 
 def _model_answer(
@@ -311,14 +282,6 @@ def _model_answer(
         "findings": [defect.as_json() for defect in sorted(defects, key=lambda defect: ORDER.index(defect.severity))],
         "holds": all(defect.severity is Severity.NOTE for defect in defects),
     }
-
-
-def _by_design(finding: dict[str, Any]) -> dict[str, Any]:
-    """Finding of a rotation whose frequencies depend on the length of the call by its definition."""
-    if finding["rule"] not in ("call-history", "length-dependent"):
-        return finding
-    rule = RULES["length-dependent-by-design"]
-    return {**finding, "rule": rule.id, "severity": rule.severity.value, "law": rule.law, "mend": rule.mend}
 
 
 def _head_count(subject: WholeModel) -> Defect | None:
@@ -388,7 +351,7 @@ def _pattern_defects(
     return defects
 
 
-def _audited_parts(
+def _part(
     subject: WholeModel,
     anatomy: Anatomy,
     layer_type: str | None,
@@ -396,22 +359,14 @@ def _audited_parts(
     recurrent: bool,
     dtypes: Sequence[str],
     to: int,
-    budget: float | None,
-    on_step: Callable[[str], None],
-) -> list[dict[str, Any]]:
-    """Audits of the rotation or the bias of one layer by dtype and position."""
-    if anatomy.kind == "rotary":
-        part = parts.rotary_part(subject, layer_type, streaming=not dynamic)
-        if part is None and recurrent:  # each reading runs the layers before it, and the constants have been read
-            return []
-        if part is None:
-            part, dtypes, to = parts.maps_part(subject, anatomy), ("float64",), min(to, parts.SOLVED)
-        elif part.makes_tables:
-            to = min(to, parts.LONGEST_TABLE)
-    elif anatomy.kind == "bias":
-        part, to = parts.bias_part(subject, anatomy), min(to, SQUARE - 1)
-    else:
-        return []
-    answer = audit(part, dtypes=dtypes, to=to, budget=budget)
-    on_step(part.name)
-    return [answer]
+) -> tuple[Subject, Sequence[str], int] | None:
+    """Rotation or bias of one layer, with the dtypes and the last position for its audit; None for other kinds."""
+    if anatomy.kind == "bias":
+        return parts.bias_part(subject, anatomy), dtypes, min(to, SQUARE - 1)
+    if anatomy.kind != "rotary":
+        return None
+    if part := parts.rotary_part(subject, layer_type, streaming=not dynamic):
+        return part, dtypes, min(to, parts.LONGEST_TABLE) if part.makes_tables else to
+    if recurrent:  # each reading runs the layers before it, and the constants have been read
+        return None
+    return parts.maps_part(subject, anatomy), ("float64",), min(to, parts.SOLVED)

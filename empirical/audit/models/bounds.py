@@ -27,15 +27,12 @@ NAMES = {
 }  # fmt: skip
 """Names of each size in configurations."""
 SIZES = {
-    "heads": Range(1, 1_024),
-    "key_heads": Range(1, 1_024),
-    "width": Range(1, 1 << 15),
-    "inner": Range(1, 1 << 20),
-    "layers": Range(1, 256),
-    "vocabulary": Range(1, 1 << 20),
-    "head_dim": Range(1, 512),
-    "trained": Range(1, 100_000_000),
-}
+    role: Range(1, most)
+    for role, most in {
+        "heads": 1_024, "key_heads": 1_024, "width": 1 << 15, "inner": 1 << 20, "layers": 256,
+        "vocabulary": 1 << 20, "head_dim": 512, "trained": 100_000_000,
+    }.items()
+}  # fmt: skip
 """Ranges of these sizes."""
 ALLOWED: Mapping[str, Range[Any]] = {**NUMBERS, **{name: SIZES[role] for role in NAMES for name in NAMES[role]}}
 """Ranges of all fields whose meaning is known, by name."""
@@ -89,8 +86,10 @@ def require_plain(fields: Mapping[str, Any]) -> None:
             require_number(name, value, ALLOWED[name])
         elif isinstance(value, float) and not isfinite(value):
             raise AuditError(f"{name} = {value} is no finite number")
-        elif isinstance(value, int) and abs(value) > (SIZES["layers"].most if "layers" in name else LARGEST_INTEGER):
-            require_number(name, value, SIZES["layers"] if "layers" in name else Range(0, LARGEST_INTEGER))
+        elif isinstance(value, int):
+            allowed = SIZES["layers"] if "layers" in name else Range(0, LARGEST_INTEGER)
+            if abs(value) > allowed.most:
+                require_number(name, value, allowed)
     for name in ("rope_parameters", "rope_scaling"):
         if not isinstance(fields.get(name), Mapping | None):
             raise AuditError(f'{name} = {shown(fields[name])}: it must be an object such as {{"rope_type": "linear"}}')
@@ -127,11 +126,8 @@ def bounded(name: str) -> Iterator[None]:
 def require_affordable(name: str, build: Callable[[], nn.Module], *, heads: int, trained: int | None) -> None:
     """Raise TooLarge if an audit of a model takes too much memory; to see it, the model is made without memory.
 
-    Args:
-        name: name in messages.
-        build: factory of the model, itself `bounded`; what it raises else is left to the call that makes the model.
-        heads: number of heads.
-        trained: longest trained length; calls are twice as long where it is at most LONGEST.
+    What `build` raises else is left to the call that makes the model. Calls are twice as long as the longest trained
+    length where that is at most LONGEST.
     """
     try:
         with torch.device("meta"):

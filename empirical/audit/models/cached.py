@@ -6,6 +6,7 @@ One token, repeated, has the same hidden state everywhere as long as all is righ
 import torch
 from torch import Tensor
 
+from lengthgen.empirical.audit.causes import Cause
 from lengthgen.empirical.audit.models.plans import DTYPE
 from lengthgen.empirical.audit.models.runner import Runner
 from lengthgen.empirical.audit.models.tap import Reading
@@ -13,8 +14,6 @@ from lengthgen.empirical.audit.subject import AuditError
 
 CLOSE = 1e-3
 """Largest difference, over the length of a vector, of vectors at the same position."""
-Cause = tuple[str, str]
-"""Id of a rule, and what was seen."""
 INCOMPLETE = (
     "cache-incomplete", "positions are right, and the step gets something else that depends on earlier tokens"
 )  # fmt: skip
@@ -23,11 +22,7 @@ INCOMPLETE = (
 def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: bool) -> Cause | None:
     """Rule and description of why token `first` differs when it comes in chunks; None if no layer can be read.
 
-    Args:
-        runner: model with a cache.
-        chunks: tokens of each call.
-        first: first token whose logits differ.
-        has_state: True if attention is not all that carries something from token to token, or has no positions.
+    `has_state`: attention is not all that carries something from token to token, or has no positions.
     """
     if has_state:
         return INCOMPLETE
@@ -77,10 +72,8 @@ def _of_layer(full: Reading, step: Reading, first: int, start: int, end: int, *,
     own = range(max(0, end - count), max(end, count))  # tokens of the keys: the last ones, or slots of a fixed table
     wrong = [index for index, token in enumerate(own) if token < end and not _same(kept[index], keys[token])]
     if wrong and all(_same(kept[index], keys[2 * own[index]]) for index in wrong if 2 * own[index] < len(keys)):
-        return (
-            "rotated-twice",
-            "keys of the cache stand at twice their positions: they were rotated before, and are again",
-        )
+        says = "keys of the cache stand at twice their positions: they were rotated before, and are again"
+        return "rotated-twice", says
     if wrong:
         index = wrong[-1]
         at, name = _position(kept[index], keys), f"the {'cached ' * (own[index] < start)}key of token {own[index]}"
@@ -102,13 +95,10 @@ def _of_bias(row: Tensor, step: Tensor) -> Cause | None:
     step, row = step[:, -count:], row[:, :count]
     if _same(step, row):
         return None
-    flat = _same(step, step[:, -1:].expand_as(step))
-    says = (
-        "a cached query gets the same bias for all keys"
-        if flat
-        else "a cached query gets another bias than in a full pass"
-    )
-    return "cached-queries-get-first-rows" if flat else "start-index-ignored", f"{says}: it counts itself as the first"
+    rule, which = "start-index-ignored", "another bias than in a full pass"
+    if _same(step, step[:, -1:].expand_as(step)):
+        rule, which = "cached-queries-get-first-rows", "the same bias for all keys"
+    return rule, f"a cached query gets {which}: it counts itself as the first"
 
 
 def _same(first: Tensor, second: Tensor) -> bool:

@@ -1,10 +1,9 @@
 """Call patterns of a whole model: cached, padded, packed, batched and shifted calls must agree with a full pass.
 
-All are compared in float32, the dtype that models are made in. A mistake changes logits by 1 % and more, rounding by
-some 1e-6.
+All are compared in float32. A mistake changes logits by 1 % and more, rounding by some 1e-6.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +21,14 @@ ALLOWED = 1e-4
 ORIGINS = range(8)
 """First positions that are tried where models count from another number than 0."""
 FAST_PATH = Plan(name="by PyTorch's fast path", rule="fast-path")
+FAST_PATH_BODY = (
+    "ids = torch.arange(2, 26)[None]",
+    "with torch.no_grad(): part = model(ids).logits",
+    "torch.backends.mha.set_fastpath_enabled(False)",
+    "with torch.no_grad(): full = model(ids).logits",
+    "torch.backends.mha.set_fastpath_enabled(True)",
+    "error = ((part - full).abs().max() / full.abs().max()).item()",
+)
 WITH_FAST_PATH = nn.TransformerEncoderLayer, nn.MultiheadAttention
 """Modules with another implementation for evaluation, the "fast path", which the tap does not see."""
 
@@ -31,9 +38,8 @@ class Pattern:
     """Result of one call pattern.
 
     Attributes:
-        plan: call pattern.
         difference: largest difference of logits on real tokens, over the largest logit; None if it was refused.
-        first: first real token whose logits differ too much; None if none.
+        first: first real token whose logits differ too much.
         refusal: message of the model if it refused the call.
         body: lines that reproduce it, after those that make `model`.
     """
@@ -61,7 +67,8 @@ def measure(runner: Runner, facts: Facts) -> list[Pattern]:
         if any(isinstance(part, WITH_FAST_PATH) for part in runner.model.modules()):
             with fast_path(off=True):
                 slow = FAST_PATH.result(runner)
-            results.append(_compared(FAST_PATH, FAST_PATH.result(runner), slow, _fast_path_body(alone.pick)))
+            lines = tuple(line.replace(".logits", alone.pick) for line in FAST_PATH_BODY)
+            results.append(_compared(FAST_PATH, FAST_PATH.result(runner), slow, lines))
             torch.backends.mha.set_fastpath_enabled(results[0].first is None)
         for plan in plans(runner, facts):
             rows = Plan(name="", rule="", length=plan.length, left=plan.left, right=plan.right,
@@ -73,16 +80,10 @@ def measure(runner: Runner, facts: Facts) -> list[Pattern]:
             except (RefusedPosition, AuditError) as error:
                 results.append(Pattern(plan=plan, difference=None, refusal=str(error)))
                 continue
-            texts = {".logits": alone.pick, f"answer{CACHE}": f"answer{alone.pick_cache}"}
-            body = tuple(_replaced(line, texts) for line in plan.body(runner))
+            picked = [line.replace(".logits", alone.pick) for line in plan.body(runner)]
+            body = tuple(line.replace(f"answer{CACHE}", f"answer{alone.pick_cache}") for line in picked)
             results.append(_compared(plan, got, expected_rows[rows], body))
     return results
-
-
-def _replaced(line: str, texts: Mapping[str, str]) -> str:
-    for placeholder, text in texts.items():
-        line = line.replace(placeholder, text)
-    return line
 
 
 def _compared(plan: Plan, got: list[Tensor], expected: list[Tensor], body: tuple[str, ...]) -> Pattern:
@@ -133,17 +134,6 @@ def fast_path(*, off: bool = False) -> Iterator[None]:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
-
-
-def _fast_path_body(pick: str) -> tuple[str, ...]:
-    return (
-        "ids = torch.arange(2, 26)[None]",
-        f"with torch.no_grad(): part = model(ids){pick}",
-        "torch.backends.mha.set_fastpath_enabled(False)",
-        f"with torch.no_grad(): full = model(ids){pick}",
-        "torch.backends.mha.set_fastpath_enabled(True)",
-        "error = ((part - full).abs().max() / full.abs().max()).item()",
-    )
 
 
 def ignores_positions(runner: Runner) -> bool:

@@ -33,6 +33,9 @@ OWN = ("rotary_pct", "rotary_emb_base", "rotary_dim", "rope_interleave", "rope_l
 BOUNDS = frozenset({"max_position_embeddings", "n_positions", "max_seq_len", "sliding_window"})
 """Fields that may be nothing but bounds, so that no effect below them is none to report."""
 TRIED = 40
+ENCODINGS = {"absolute": "absolute positions, added to embeddings", "none": "no position encoding", "bias": "bias",
+             "unread": "not read, after recurrent layers",
+             "scale": "no position encoding, but queries are scaled by their position"}  # fmt: skip
 
 
 def _fields_of(config: Any, layer_type: str | None) -> dict[str, Any]:
@@ -49,10 +52,7 @@ def constants(
     config = subject.config
     described: dict[str, Any] = {}
     if anatomy.kind != "rotary":
-        names = {"absolute": "absolute positions, added to embeddings", "none": "no position encoding", "bias": "bias",
-                 "unread": "not read, after recurrent layers",
-                 "scale": "no position encoding, but queries are scaled by their position"}  # fmt: skip
-        return {"encoding": names[anatomy.kind]}, []
+        return {"encoding": ENCODINGS[anatomy.kind]}, []
     part = parts.maps_part(subject, anatomy)
     reference = adapter_for(part, Setting(dtype=torch.float64))
     assert isinstance(reference, RotateAdapter)
@@ -145,14 +145,11 @@ def _reproduce_constant(subject: WholeModel, defect: Defect, length: int) -> str
     plane = defect.numbers.get("plane")
     if not subject.recipe or plane is None:
         return None
-    return confirmed(
-        [
-            *subject.recipe,
-            "made = next(part for part in model.modules() if 'Rotary' in type(part).__name__)",
-            f"cos, sin = made(torch.zeros(1, 1), torch.tensor([[1, {length - 1}]]))",
-            f"w = float(torch.atan2(sin, cos)[0, 0, {plane}]); error = abs(w / {defect.numbers['published']!r} - 1)",
-        ]
-    )
+    error = f"abs(w / {defect.numbers['published']!r} - 1)"
+    lines = ["made = next(part for part in model.modules() if 'Rotary' in type(part).__name__)",
+             f"cos, sin = made(torch.zeros(1, 1), torch.tensor([[1, {length - 1}]]))",
+             f"w = float(torch.atan2(sin, cos)[0, 0, {plane}]); error = {error}"]  # fmt: skip
+    return confirmed([*subject.recipe, *lines])
 
 
 def effects(subject: WholeModel, trained: int | None) -> dict[str, str]:
@@ -168,9 +165,9 @@ def effects(subject: WholeModel, trained: int | None) -> dict[str, str]:
     effect_of = {}
     for name, value in values.items():
         answers = [_effect(subject, name, other, base, trained) for other in _others(value)]
-        best = next((answer for answer in answers if answer == "honoured"), None)
+        usual = "bound, no effect below it" if name in BOUNDS else "".join(answers[:1])
         if answers:
-            effect_of[name] = best or ("bound, no effect below it" if name in BOUNDS else answers[0])
+            effect_of[name] = "honoured" if "honoured" in answers else usual
     return effect_of
 
 

@@ -32,10 +32,7 @@ CLAIMS = frozenset({"relative", "distinct"})
 def rotary_part(subject: WholeModel, layer_type: str | None, *, streaming: bool) -> Subject | None:
     """Rotation of a model of transformers by its own module and function; None if they are not found or do not fit.
 
-    Args:
-        subject: whole model.
-        layer_type: kind of layer, for models whose layers differ.
-        streaming: True if codes must not depend on the length of the call.
+    `layer_type` is the kind of layer, for models whose layers differ; `streaming`: codes must not depend on the length.
     """
     model = subject.build()
     path = next((name for name, part in model.named_modules() if "Rotary" in type(part).__name__), None)
@@ -53,15 +50,11 @@ def rotary_part(subject: WholeModel, layer_type: str | None, *, streaming: bool)
         functions = dict(reversed(functions.items()))
     for name, apply in functions.items():
         for text in texts:
-            bound = _binding(text, apply)
+            bound = partial(_evaluated, text, apply)
             width = _width(bound, rotary, subject.config)
             if width is None:
                 continue
-            recipe = (
-                *subject.recipe,
-                f"from {module} import {name} as apply; made = model.get_submodule({path!r})",
-                f"rotate = {text}",
-            )
+            made = f"from {module} import {name} as apply; made = model.get_submodule({path!r})"
             untouched = subject.build().get_submodule(path)  # the one above has been called
             return Subject(
                 name=f"{subject.name}, rotation",
@@ -73,15 +66,15 @@ def rotary_part(subject: WholeModel, layer_type: str | None, *, streaming: bool)
                 claims=CLAIMS | ({"streaming"} if streaming else set()),
                 heads=1,
                 head_dim=width,
-                recipe=recipe if subject.recipe else (),
+                recipe=(*subject.recipe, made, f"rotate = {text}") if subject.recipe else (),
                 signature="rotary module and apply function of transformers",
                 makes_tables=text is BY_SEQ_LEN,
             )
     return None
 
 
-def _binding(text: str, apply: Callable[..., Any]) -> Callable[[Any], Callable[..., Any]]:
-    return lambda made: eval(text, {"made": made, "apply": apply, "torch": torch})
+def _evaluated(text: str, apply: Callable[..., Any], made: Any) -> Callable[..., Any]:
+    return eval(text, {"made": made, "apply": apply, "torch": torch})
 
 
 def _width(bound: Callable[[Any], Callable[..., Any]], rotary: nn.Module, config: Any) -> int | None:

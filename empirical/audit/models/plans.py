@@ -28,7 +28,6 @@ class Plan:
     """Way to call a model.
 
     Attributes:
-        name: words for reports.
         rule: rule that is broken if a row gets other logits than alone.
         length: real tokens of the first row; other rows have as many as fit its padding.
         left, right: padding tokens of each row; there is one row for each entry.
@@ -225,11 +224,10 @@ class Facts:
         kind: kind of its encoding, see `anatomy.Anatomy`.
         trained: trained length, if known; calls longer than it are made up to LONGEST.
         long: tokens of a long row, so that windows and caches of fixed size overflow.
-        window: window of the configuration; None if it names none.
-        hides: True if a query does not see all keys before it, so that a mask of blocks would show too much.
-        hides_near: True if so within LENGTH tokens: a cache that drops keys may have other columns than a mask.
-        recurrent: True if some layers are no attention, which a mask of blocks does not part.
-        scaled: True if queries are scaled by their position, so that a shift changes logits.
+        hides, hides_near: a query does not see all keys before it, so that a mask of blocks would show too much; within
+            LENGTH tokens, so that a cache that drops keys may have other columns than a mask.
+        recurrent: some layers are no attention, which a mask of blocks does not part.
+        scaled: queries are scaled by their position, so that a shift changes logits.
     """
 
     kind: str

@@ -1,6 +1,7 @@
 """Runner: calls of a model by names of arguments, whatever it calls them, and readings of its first attention layer."""
 
 import inspect
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -38,13 +39,10 @@ class Runner:
     """Fresh instance of a model in one dtype.
 
     Attributes:
-        positions_name, mask_name: names of these arguments; None if the model takes none.
-        cache_name: name under which it takes a cache, None if it takes none.
+        positions_name, mask_name, cache_name: names of these arguments; None if the model takes none.
         cache_flag: text of the further argument that asks for a cache.
         vocabulary: number of token ids that may be used.
-        pick, pick_cache: texts that take the logits and the cache out of the model's answer, such as ".logits"; ""
-            before the first call.
-        needs_positions: True if it cannot be called without positions.
+        pick, pick_cache: texts that take logits and cache out of the last answer, such as ".logits".
         ids_name, ids_by_name: name of the argument for token ids, and whether it must be given by name.
         causal: True if no token sees a later one, so that further tokens change nothing and keys can be cached.
         origin: position of the first token, where positions are given.
@@ -148,18 +146,20 @@ class Runner:
             keywords[self.mask_name or "attention_mask"] = mask.clone()
         if self.cache_name:
             keywords |= {self.cache_name: past, **({"use_cache": True} if self.cache_flag else {})}
+        given: tuple[Tensor, ...] = ()
+        if self.is_seq2seq:
+            source = torch.arange(2, 2 + SOURCE - (ids.shape[1] == SOURCE)).expand(len(ids), -1)
+            keywords |= {"input_ids": source, "decoder_input_ids": ids}
+        elif self.ids_by_name:
+            keywords[self.ids_name] = ids
+        else:
+            given = (ids,)
         what = (
-            f"'{self.subject.name}' fails in {str(self.dtype).removeprefix('torch.')} for token ids {list(ids.shape)}"
+            f"'{self.subject.name}' fails in {f'{self.dtype}'.removeprefix('torch.')} for token ids {list(ids.shape)}"
         )
         failing = user_code(what, error=RefusedPosition, expected=(Enough, AuditError))
         with failing, torch.no_grad(), default_dtype(self.dtype):
-            if self.is_seq2seq:
-                source = torch.arange(2, 2 + SOURCE - (ids.shape[1] == SOURCE)).expand(len(ids), -1)
-                answer = self.model(input_ids=source, decoder_input_ids=ids, **keywords)
-            elif self.ids_by_name:
-                answer = self.model(**{self.ids_name: ids}, **keywords)
-            else:
-                answer = self.model(ids, **keywords)
+            answer = self.model(*given, **keywords)
             for self.pick, logits in _candidates(answer):
                 is_real = isinstance(logits, Tensor) and logits.is_floating_point() and has_real_values(logits)
                 if is_real and logits.ndim == 3 and logits.shape[:2] == ids.shape:
@@ -186,14 +186,8 @@ class Runner:
     ) -> list[Reading]:
         """Readings of the layers of self-attention, up to layer `last`; in an encoder-decoder those of the decoder.
 
-        Args:
-            ids: token ids.
-            positions: positions, int64 [B, L].
-            past: cache of earlier tokens; then there are other numbers of keys than of queries.
-            last: last layer that is read; the model is left after it.
-
-        Raises:
-            AuditError: no such layer can be read.
+        With `past`, a cache of earlier tokens, there are other numbers of keys than of queries. After layer `last` the
+        model is left. AuditError if no such layer can be read.
         """
         source = SOURCE - (ids.shape[1] == SOURCE) if self.is_seq2seq else None
         tap = Tap(*ids.shape, first=None if last is None else last + 1, cached=past is not None, source=source)
@@ -211,6 +205,15 @@ class Runner:
         """Reading of one layer, see `readings`."""
         return self.readings(ids, positions=positions, last=layer)[layer]
 
+    def alone(self, tokens: Tensor, positions: Tensor, *, last: int | None) -> list[list[Tensor]]:
+        """Queries and keys [P, H, T, C] of every token in a row of its own at every position, by layer up to `last`."""
+        places = (positions + self.origin).repeat_interleave(len(tokens))[:, None]
+        readings = self.readings(tokens.repeat(len(positions))[:, None], positions=places, last=last)
+        return [
+            [part[:, :, 0].unflatten(0, (len(positions), -1)).transpose(1, 2) for part in (made.q_BHJC, made.k_BHIC)]
+            for made in readings
+        ]
+
     def reach(self, wanted: int) -> tuple[int, str]:
         """Most tokens of a row that are accepted, up to a number, and the refusal of one more ("" if all are)."""
 
@@ -221,16 +224,10 @@ class Runner:
                 return str(error)
             return ""
 
-        if not (why := refusal(wanted)):
+        if not refusal(wanted):
             return wanted, ""
-        low, high = 1, wanted
-        while high - low > 1:
-            middle = (low + high) // 2
-            if reason := refusal(middle):
-                high, why = middle, reason
-            else:
-                low = middle
-        return low, why
+        accepted = 1 + bisect_left(range(2, wanted), True, key=lambda length: bool(refusal(length)))
+        return accepted, refusal(accepted + 1)
 
     def silence(self) -> None:
         """Set the token embeddings to 0, so that logits hold nothing but positions."""

@@ -1,9 +1,7 @@
 """Tap: queries, keys and logits of the attention layers of any model, read from the torch functions that it calls.
 
 A softmax over logits [..., J, I] is attention if a matrix product with a result of this shape came before it; the
-operands of that product, which may be an einsum, are the queries and the keys. Scaled dot-product attention gives all
-three at once.
-nn.MultiheadAttention and nn.TransformerEncoderLayer call `multi_head_attention_forward`, which the tap opens.
+operands of that product, which may be an einsum, are the queries and the keys.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -172,9 +170,7 @@ class Tap(TorchFunctionMode):
 def einsum_factors(equation: Any, *operands: Any) -> tuple[Tensor, Tensor] | None:
     """Queries [..., J, C] and keys [..., I, C] of an einsum with result [..., J, I]; None if it is no such product.
 
-    Args:
-        equation: equation of the einsum, in any layout: "bqhd,bkhd->bhqk", "... i d, ... j d -> ... i j".
-        operands: the two operands, alone or in one sequence.
+    The equation may have any layout: "bqhd,bkhd->bhqk", "... i d, ... j d -> ... i j"; operands may be one list.
     """
     operands = tuple(operands[0]) if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
     if not isinstance(equation, str) or len(operands) != 2:

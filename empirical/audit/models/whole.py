@@ -16,6 +16,7 @@ from lengthgen.infrastructure.userfile import user_code
 TOKENS = ("input_ids", "ids", "idx", "tokens", "x", "inputs", "input")
 """Names of the argument for token ids, and of that for positions."""
 POSITIONS = ("position_ids", "input_pos", "positions", "pos", "position")
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +24,10 @@ class WholeModel:
     """Whole model to audit.
 
     Attributes:
-        name: name in reports.
         build: factory of a fresh instance with the same weights.
         recipe: Python lines that make the instance as `model`, without this package.
-        config: configuration, if it has one, else None.
         sizes: sizes that were filled in, by field.
-        rebuild: function from changed fields of the configuration to a fresh instance; None if it has none.
+        rebuild: function from changed fields of the configuration to a fresh instance, if it has one.
         takes_positions: False if positions are not given, though the model has an argument for them.
         widest: widest dtype in which it works.
         mask_hides: True if a mask is true where tokens are padding.
@@ -58,7 +57,7 @@ def is_model(module: Any) -> bool:
             if "input_ids" in parameters or (parameters and parameters[0] in TOKENS[:4]):
                 return True
             tables = [part for part in module.modules() if isinstance(part, nn.Embedding)]
-            if len(_required(module)) != 1 or not tables or parameters[0] in POSITIONS:
+            if len(_required(module.forward, *POSITIONAL)) != 1 or not tables or parameters[0] in POSITIONS:
                 return False
             ids = torch.tensor([[0, 1, 0]])
             answer = module(ids)
@@ -68,21 +67,18 @@ def is_model(module: Any) -> bool:
         return False
 
 
-def _required(module: nn.Module) -> list[str]:
-    parameters = inspect.signature(module.forward).parameters.values()
+def _required(function: Callable[..., Any], *kinds: Any) -> list[str]:
+    """Names of parameters without a default, of these kinds."""
+    parameters = inspect.signature(function).parameters.values()
     return [parameter.name for parameter in parameters if parameter.default is parameter.empty
-            and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]  # fmt: skip
+            and parameter.kind in kinds]  # fmt: skip
 
 
 def own_model(thing: Any, name: str, source: str = "") -> WholeModel | None:
     """Whole model of a user: a module, or a factory whose arguments all have defaults; None if the object is no model.
 
-    A model that `torch.compile` has wrapped is audited without its compiler, whose calls cannot be read.
-
-    Args:
-        thing: object of the user.
-        name: name in reports.
-        source: Python expression of the object, for reproductions.
+    A model that `torch.compile` has wrapped is audited without its compiler, whose calls cannot be read. `source` is a
+    Python expression of the object, for reproductions.
     """
     if issubclass(type(thing), nn.Module):  # an object of the user's may raise where its class is asked for
         if not is_model(uncompiled(thing)):
@@ -116,13 +112,9 @@ def own_model(thing: Any, name: str, source: str = "") -> WholeModel | None:
 
 def _needs_arguments(thing: Callable[..., Any]) -> bool:
     try:
-        parameters = inspect.signature(thing).parameters.values()
+        return bool(_required(thing, *POSITIONAL, inspect.Parameter.KEYWORD_ONLY))
     except (TypeError, ValueError):
         return True
-    return any(
-        parameter.default is parameter.empty and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-        for parameter in parameters
-    )
 
 
 def _seeded(make: Callable[[], Any]) -> Any:

@@ -1,8 +1,7 @@
 """Windows: how many keys each query sees, in a full pass and in a cached step, against the configuration."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
@@ -26,14 +25,10 @@ KINDS = ("layer_types", "attention_layers")
 Distances = frozenset[int]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Seen:
-    """Distances to the keys that a query of a row sees, at least in some head, by layer.
+class Seen(NamedTuple):
+    """Distances to the keys that a query of a row of a length sees, in some head, by layer.
 
-    Attributes:
-        length: tokens of the row.
-        full: of the last query, in a full pass.
-        cached: by name of a call with a cache, and by layer: those of a query in it and in a full pass.
+    `full`: of the last query in a full pass; `cached`: by name of a call with a cache, in it and in a full pass.
     """
 
     length: int

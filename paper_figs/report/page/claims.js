@@ -42,7 +42,9 @@ const haystack = (claim) => [claim.id, claim.statement, claim.paper, claim.arxiv
 
 const startClaims = () => {
   const every = data('claims'), places = unique(every.map((claim) => claim.paper));
-  const claims = [...every].sort((a, b) => places.indexOf(a.paper) - places.indexOf(b.paper));
+  const parts = unique(every.map((claim) => claim.part));
+  const place = (claim) => parts.indexOf(claim.part) * places.length + places.indexOf(claim.paper);
+  const claims = [...every].sort((a, b) => place(a) - place(b));
   const search = byId('claim-search'), paper = byId('claim-paper'), verdict = byId('claim-verdict'), strength = byId('claim-strength');
   const titles = new Map(claims.map((claim) => [claim.arxiv, claim.paper]).reverse());
   const order = unique(claims.map((claim) => claim.arxiv));
@@ -51,8 +53,8 @@ const startClaims = () => {
   const marks = new Map(claims.map((claim) => [claim.strength, claim.mark]));
   counted(strength, claims, (claim) => claim.strength, (name) => marks.get(name) || 'none', STRENGTHS);
   strength.querySelectorAll('option').forEach((option, index) => { if (index && !option.value) option.value = 'none'; });
-  const hay = new Map();
-  const list = lazyList(byId('claim-list'), claimRow, ({paper: name, arxiv}) => (arxiv ? `${name} (arXiv ${arxiv})` : name));
+  const hay = new Map(), inPart = new Map();
+  const list = lazyList(byId('claim-list'), claimRow, ({part, paper: name, arxiv}) => `${part} (${inPart.get(part)}): ${name}${arxiv && ` (arXiv ${arxiv})`}`);
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = claims.filter((claim) => {
@@ -63,6 +65,7 @@ const startClaims = () => {
       return words.every((word) => hay.get(claim).includes(word));
     });
     byId('claim-count').textContent = `${found.length} of ${plural(claims.length, 'claim')}`;
+    for (const part of parts) inPart.set(part, found.filter((claim) => claim.part === part).length);
     list.show(found);
   };
   const read = filtersInAddress('claims', {search, paper, verdict, strength}, filter);

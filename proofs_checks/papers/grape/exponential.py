@@ -5,50 +5,39 @@ from math import gcd
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.facts import is_zero, product, require_equal
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.proofs_checks.claim import Strength
+from lengthgen.proofs_checks.facts import Formula, is_zero, product, require_equal
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
+from lengthgen.proofs_checks.papers.grape import SOURCE, equal_operators
 from lengthgen.theory.encodings import grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.zero import algebraic, sympy_engine
 
-Group = Callable[[sp.Expr], grape.PlaneOperator]
-Basis = Callable[[int], sp.Matrix]
-"""Dimension -> an orthogonal B whose first two columns span the plane of e_1 and e_2."""
-
+CLAIMS = PaperClaims(SOURCE)
 ALPHA, GAMMA, SPEED, TIME = sp.symbols("alpha gamma s t", real=True)
 BETA = (SPEED**2 + GAMMA**2) / ALPHA
 GRAM = grape.Gram(alpha=ALPHA, beta=BETA, gamma=GAMMA)
 """General scalar products of independent a and b; b.b is written in terms of s."""
+L = grape.rank2_generator(GRAM)
 INDEPENDENT = "a, b real and independent, of any dimension (if parallel, s = 0, L = 0 and exp(tL) = I)"
 LARGEST_PERIOD = 8
-TILTED = grape.Frame.of(*grape.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
+_AXES = grape.spanning([(1, 0, 0, 0), (0, 1, 1, 0)])
+TILTED = grape.Frame.of(*_AXES)
 """The planes of a_1 = e_1 and a_2 = e_2 + e_3: they do not commute."""
-DIMENSIONS = (2, 3, 4)
-FIRST, SECOND = sp.symbols("c_1 c_2", real=True)
-"""Products of the query's and the key's gain on the two coordinates of a rotated pair."""
 
 
-def _without_steps(gram: grape.Gram, *, steps: sp.Expr, rate: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
-    """The form I + f1(z) L + f2(z) L^2, z = n omega s, as the paper prints it."""
-    generator, angle = grape.rank2_generator(gram), steps * rate * speed
-    turn = generator.scaled(grape.sine_share(angle))
-    return grape.identity(gram) + turn + (generator @ generator).scaled(grape.cosine_share(angle))
+def _exponential(gram: grape.Gram, time: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
+    return grape.rank2_exponential(gram, time=time, speed=speed)
 
 
-def _steps_once(gram: grape.Gram, *, steps: sp.Expr, rate: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
-    """The form with the factor n omega of L^2 not squared."""
-    generator, angle, time = grape.rank2_generator(gram), steps * rate * speed, steps * rate
-    turn = generator.scaled(time * grape.sine_share(angle))
-    return grape.identity(gram) + turn + (generator @ generator).scaled(time * grape.cosine_share(angle))
+def _group(time: sp.Expr) -> grape.PlaneOperator:
+    return _exponential(GRAM, time, SPEED)
 
 
-def _printed_form_error(gram: grape.Gram, steps: int) -> str:
-    """Norm of the difference between the printed form and exp(nL), as text."""
-    at = {"steps": sp.Integer(steps), "rate": sp.S.One, "speed": sp.S.One}
-    difference = grape.exponential_by_angle(gram, **at) + _without_steps(gram, **at).scaled(sp.Integer(-1))
-    return f"{float(sp.Matrix(sp.N(difference.coefficients, 20)).norm(2)):.4f}"
+def _series(gram: grape.Gram, first: sp.Expr, second: sp.Expr) -> grape.PlaneOperator:
+    """I + first L + second L^2."""
+    generator = grape.rank2_generator(gram)
+    return grape.identity(gram) + generator.scaled(first) + (generator @ generator).scaled(second)
 
 
 def _as_matrices() -> str:
@@ -67,48 +56,8 @@ def _as_matrices() -> str:
         "determinant of I + L": (unit.determinant(), unit.matrix(*vectors).det()),
     }
     for what, (left, right) in sides.items():
-        if left != right:
-            raise Refuted(f"d = 4, {what}: {left} by coefficients, {right} by matrices")
+        refute(left != right, f"d = 4, {what}: {left} by coefficients, {right} by matrices")
     return f"d = 4, whole numbers: {', '.join(sides)} by coefficients and by matrices agree"
-
-
-def _cosine_over_speed(gram: grape.Gram, time: sp.Symbol, speed: sp.Symbol) -> grape.PlaneOperator:
-    """Wrong exponential, with (1 - cos ts)/s in place of (1 - cos ts)/s^2."""
-    generator = grape.rank2_generator(gram)
-    turn = generator.scaled(sp.sin(time * speed) / speed)
-    return grape.identity(gram) + turn + (generator @ generator).scaled((1 - sp.cos(time * speed)) / speed)
-
-
-def _lengths_swapped(gram: grape.Gram, **rest: sp.Expr) -> sp.Matrix:
-    """Wrong displacement, with the lengths of a and b swapped."""
-    return grape.displacement(grape.Gram(alpha=gram.beta, beta=gram.alpha, gamma=gram.gamma), **rest)
-
-
-def _is_identity(turns: sp.Rational, n: int) -> bool:
-    """True if exp(nL) = I at s = 2 pi turns."""
-    turned = grape.plane_action(sp.Integer(n), speed=grape.SPEED).subs(grape.SPEED, 2 * sp.pi * turns)
-    for entry in turned - sp.eye(2):
-        zero = algebraic.is_zero(entry)
-        if zero is None:
-            raise sympy_engine.Undecided(f"exp({n}L) at s = {2 * sp.pi * turns}")
-        if not zero:
-            return False
-    return True
-
-
-def _violation_text() -> str:
-    """Text on how far the relative law fails, at one pair of positions, for exponentials that do not commute."""
-
-    def product(position: int) -> sp.Matrix:
-        half = sp.Rational(position, 2)
-        operator = grape.commuting_action(TILTED, (half, half / 2))  # a_2 has length sqrt 2, so s = 2
-        return operator.matrix(*grape.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
-
-    off = max(abs(entry) for entry in sp.N(product(3).T * product(5) - product(2), 20))
-    return f"a_1 = e_1, a_2 = (e_2 + e_3)/sqrt 2, theta = 1/2 each: an entry of G(3)^T G(5) - G(2) is {float(off):.2f}"
-
-
-CLAIMS = PaperClaims(SOURCE)
 
 
 @CLAIMS.claim(
@@ -118,53 +67,32 @@ CLAIMS = PaperClaims(SOURCE)
     label="P",
     assumptions=(INDEPENDENT,),
     falsifiers={
-        "(1 - cos) over s": {"exponential": _cosine_over_speed},
-        "s without its root": {
-            "exponential": lambda gram, time, speed: grape.rank2_exponential(
-                gram, time=time, speed=grape.squared_speed(gram)
-            )
+        "(1 - cos) over s": {
+            "exponential": lambda gram, t, s: _series(gram, sp.sin(t * s) / s, (1 - sp.cos(t * s)) / s)
         },
-        "time reversed": {
-            "exponential": lambda gram, time, speed: grape.rank2_exponential(gram, time=-time, speed=speed)
-        },
+        "s without its root": {"exponential": lambda gram, t, s: _exponential(gram, t, grape.squared_speed(gram))},
+        "time reversed": {"exponential": lambda gram, t, s: _exponential(gram, -t, s)},
     },
 )
-def rank2_closed_form(
-    exponential: Callable[[grape.Gram, sp.Symbol, sp.Symbol], grape.PlaneOperator] = lambda gram, time, speed: (
-        grape.rank2_exponential(gram, time=time, speed=speed)
-    ),
-) -> Facts:
+def rank2_closed_form(exponential: Callable[..., grape.PlaneOperator] = _exponential) -> Facts:
     """The exponential of L = a b^T - b a^T is I + sin(ts)/s L + (1 - cos(ts))/s^2 L^2, s^2 = |a|^2 |b|^2 - (a.b)^2, and
     L^2 is -s^2 times the projector on span(a, b), in every dimension.
     """
-    generator, projector = grape.rank2_generator(GRAM), grape.plane_projector(GRAM)
-    candidate = exponential(GRAM, TIME, SPEED)
-    identity = grape.identity(GRAM)
+    P, E = grape.plane_projector(GRAM), exponential(GRAM, TIME, SPEED)
     images_of_a_and_b = sp.Matrix([[GAMMA, BETA], [-ALPHA, -GAMMA]])
-    tests = (
-        ("s^2 = |a|^2 |b|^2 - (a.b)^2", sp.Integer(0) + SPEED**2, lambda: grape.squared_speed(GRAM)),
-        (
-            "L a = (b.a) a - (a.a) b, L b = (b.b) a - (a.b) b",
-            lambda: generator.coefficients * GRAM.matrix,
-            images_of_a_and_b,
-        ),
-        ("E(0) = I", lambda: exponential(GRAM, sp.Integer(0), SPEED).coordinates(), identity.coordinates()),
-        (
-            "E' = L E",
-            lambda: candidate.derivative(TIME).coordinates(),
-            lambda: grape.PlaneOperator.coordinates(generator @ candidate),
-        ),
-        ("P U = U", lambda: projector.coefficients * GRAM.matrix, sp.eye(2)),
-        ("P P = P", lambda: grape.PlaneOperator.coordinates(projector @ projector), projector.coordinates()),
-        (
-            "L^2 = -s^2 P",
-            lambda: grape.PlaneOperator.coordinates(generator @ generator),
-            lambda: projector.scaled(-(SPEED**2)).coordinates(),
-        ),
-    )
-    yield from tests
+    yield "s^2 = |a|^2 |b|^2 - (a.b)^2", SPEED**2, lambda: grape.squared_speed(GRAM)
+    yield "L a = (b.a) a - (a.a) b, L b = (b.b) a - (a.b) b", lambda: L.coefficients * GRAM.matrix, images_of_a_and_b
+    yield equal_operators("E(0) = I", lambda: exponential(GRAM, sp.S.Zero, SPEED), lambda: grape.identity(GRAM))
+    yield equal_operators("E' = L E", lambda: E.derivative(TIME), lambda: L @ E)
+    yield "P U = U", lambda: P.coefficients * GRAM.matrix, sp.eye(2)
+    yield equal_operators("P P = P", lambda: P @ P, lambda: P)
+    yield equal_operators("L^2 = -s^2 P", lambda: L @ L, lambda: P.scaled(-(SPEED**2)))
     yield "a linear differential equation has one solution with E(0) = I, so E(t) = exp(tL)"
     yield _as_matrices()
+
+
+def _displacement(gram: grape.Gram, along_a: sp.Expr, along_b: sp.Expr, time: sp.Expr) -> sp.Matrix:
+    return grape.displacement(gram, along_a=along_a, along_b=along_b, time=time, speed=SPEED)
 
 
 @CLAIMS.claim(
@@ -174,32 +102,24 @@ def rank2_closed_form(
     label="P",
     assumptions=(INDEPENDENT,),
     falsifiers={
-        "lengths of a and b swapped": {"displacement": _lengths_swapped},
-        "a.x and b.x swapped": {
-            "displacement": lambda gram, along_a, along_b, **rest: grape.displacement(
-                gram, along_a=along_b, along_b=along_a, **rest
+        "lengths of a and b swapped": {
+            "displacement": lambda gram, u, v, t: _displacement(
+                grape.Gram(alpha=BETA, beta=ALPHA, gamma=GAMMA), u, v, t
             )
         },
-        "turned the other way": {
-            "displacement": lambda gram, time, **rest: grape.displacement(gram, time=-time, **rest)
-        },
+        "a.x and b.x swapped": {"displacement": lambda gram, u, v, t: _displacement(gram, v, u, t)},
+        "turned the other way": {"displacement": lambda gram, u, v, t: _displacement(gram, u, v, -t)},
     },
 )
-def fast_application(
-    displacement: Callable[..., sp.Matrix] = lambda gram, **rest: grape.displacement(gram=gram, **rest),
-) -> Facts:
+def fast_application(displacement: Formula = _displacement) -> Facts:
     """exp(tL) x is x + f1 (a v - b u) + f2 (g (a v + b u) - |b|^2 a u - |a|^2 b v), with u = a.x, v = b.x, g = a.b, f1
     = sin(ts)/s, f2 = (1 - cos ts)/s^2, in every dimension.
     """
-    products = sp.Matrix(sp.symbols("u v", real=True))
-    operator = grape.rank2_exponential(GRAM, time=TIME, speed=SPEED)
-
-    def multiplier_of_x() -> sp.Expr:
-        return grape.rank2_exponential(GRAM, time=TIME, speed=SPEED).identity
-
-    moved = displacement(GRAM, along_a=products[0], along_b=products[1], time=TIME, speed=SPEED)
-    fact = require_equal("coefficients of a and b", moved, lambda: operator.coefficients * products)
-    yield "coefficient of x", multiplier_of_x, sp.Integer(1)
+    u, v = sp.symbols("u v", real=True)
+    coefficients = _group(TIME).coefficients
+    moved = displacement(GRAM, u, v, TIME)
+    fact = require_equal("coefficients of a and b", moved, lambda: coefficients * sp.Matrix([u, v]))
+    yield "coefficient of x", lambda: _group(TIME).identity, sp.Integer(1)
     yield fact
     yield "exp(tL) x = x + U M U^T x needs U^T x = (a.x, b.x) only: O(d) for a vector"
 
@@ -211,39 +131,34 @@ def fast_application(
     label="P",
     assumptions=(INDEPENDENT,),
     falsifiers={
-        "a product of exponentials that do not commute": {
-            "group": lambda time: grape.commuting_action(TILTED, (time, time))
-        },
-        "I + tL in place of the exponential": {
-            "group": lambda time: grape.identity(GRAM) + grape.rank2_generator(GRAM).scaled(time)
-        },
-        "a clock that does not add": {"group": lambda time: grape.rank2_exponential(GRAM, time=time**2, speed=SPEED)},
+        "a product of exponentials that do not commute": {"group": lambda t: grape.commuting_action(TILTED, (t, t))},
+        "I + tL in place of the exponential": {"group": lambda t: grape.identity(GRAM) + L.scaled(t)},
+        "a clock that does not add": {"group": lambda t: _group(t**2)},
     },
 )
-def rotations(group: Group = lambda time: grape.rank2_exponential(GRAM, time=time, speed=SPEED)) -> Facts:
+def rotations(group: Callable[[sp.Expr], grape.PlaneOperator] = _group) -> Facts:
     """The operators exp(nL) are rotations (orthogonal, determinant 1) that compose by adding positions, so scores
     depend on j - i alone, in every dimension.
     """
     i, j = sp.symbols("i j", real=True)
     at_i, at_j = group(i), group(j)
-    inverse, identity = at_i.transpose(), grape.identity(at_i.gram).coordinates()
+    inverse, identity = at_i.transpose(), grape.identity(at_i.gram)
     at = {"query_position": j, "key_position": i}
     rope = rotary.score(QUERY, KEY, **at, frequency=grape.SPEED)
-    yield "G(0) = I", lambda: group(sp.Integer(0)).coordinates(), identity
-    yield (
-        "G(i) G(j) = G(i + j)",
-        lambda: grape.PlaneOperator.coordinates(at_i @ at_j),
-        lambda: group(i + j).coordinates(),
-    )
-    yield "G^T G = I", lambda: grape.PlaneOperator.coordinates(inverse @ at_i), identity
-    yield (
-        "G(i)^T G(j) = G(j - i)",
-        lambda: grape.PlaneOperator.coordinates(inverse @ at_j),
-        lambda: group(j - i).coordinates(),
-    )
+    yield equal_operators("G(0) = I", lambda: group(sp.S.Zero), lambda: identity)
+    yield equal_operators("G(i) G(j) = G(i + j)", lambda: at_i @ at_j, lambda: group(i + j))
+    yield equal_operators("G^T G = I", lambda: inverse @ at_i, lambda: identity)
+    yield equal_operators("G(i)^T G(j) = G(j - i)", lambda: inverse @ at_j, lambda: group(j - i))
     yield "det G = 1", at_i.determinant, sp.Integer(1)
     yield "on its plane, from b to a, it scores as RoPE at s", lambda: grape.GRAPE.score(**at), rope
-    yield f"planes that do not commute: {_violation_text()}"
+
+    def tilted(position: int) -> sp.Matrix:  # a_2 has length sqrt 2, so s = 2
+        half = sp.Rational(position, 2)
+        return grape.commuting_action(TILTED, (half, half / 2)).matrix(*_AXES)
+
+    off = float(max(abs(entry) for entry in sp.N(tilted(3).T * tilted(5) - tilted(2), 20)))
+    example = "a_1 = e_1, a_2 = (e_2 + e_3)/sqrt 2, theta = 1/2 each"
+    yield f"planes that do not commute: {example}: an entry of G(3)^T G(5) - G(2) is {off:.2f}"
 
 
 @CLAIMS.claim(
@@ -259,36 +174,33 @@ def rotations(group: Group = lambda time: grape.rank2_exponential(GRAM, time=tim
         "rescaled by the trace": {"factor": lambda change: change.trace()},
     },
 )
-def gauge(factor: Callable[[sp.Matrix], sp.Expr] = lambda change: change.det(), orientation: int = -1) -> Facts:
+def gauge(factor: Formula = lambda change: change.det(), orientation: int = -1) -> Facts:
     """[a b] M has the generator det(M) L(a, b): SL(2) changes nothing, GL(2) rescales the speed; and A J2 A^T = -L(a,
     b) for A = [a b] (errata F8: the paper prints +L).
     """
-    change = sp.Matrix(2, 2, sp.symbols("m1:5", real=True))
-    regauged, scale = grape.regauged(GRAM, change), factor(change)
-    generator = grape.rank2_generator(GRAM)
-    sheared = sp.Matrix([[1, change[0, 1]], [0, 1]])
-
-    def after_shear() -> sp.Matrix:
-        regauged_by_shear = grape.regauged(GRAM, sheared)
-        exponential = grape.rank2_exponential(regauged_by_shear, time=TIME, speed=SPEED)
-        return exponential.expressed(GRAM, sheared).coordinates()
-
-    tests = (
-        (
-            "L of [a b] M = factor L",
-            lambda: grape.PlaneOperator.coordinates(grape.rank2_generator(regauged).expressed(GRAM, change)),
-            lambda: generator.scaled(scale).coordinates(),
-        ),
-        ("s^2 of [a b] M = (factor s)^2", lambda: grape.squared_speed(regauged), lambda: (scale * SPEED) ** 2),
-        (
-            "a shear of [a b] leaves exp(tL) as it is",
-            after_shear,
-            lambda: grape.rank2_exponential(GRAM, time=TIME, speed=SPEED).coordinates(),
-        ),
-        ("A J2 A^T", lambda: rotary.rotation(sp.pi / 2), lambda: orientation * generator.coefficients),
+    M = sp.Matrix(2, 2, sp.symbols("m1:5", real=True))
+    regauged, scale = grape.regauged(GRAM, M), factor(M)
+    shear = sp.Matrix([[1, M[0, 1]], [0, 1]])
+    yield equal_operators(
+        "L of [a b] M = factor L", lambda: grape.rank2_generator(regauged).expressed(GRAM, M), lambda: L.scaled(scale)
     )
-    yield from tests
+    yield "s^2 of [a b] M = (factor s)^2", lambda: grape.squared_speed(regauged), lambda: (scale * SPEED) ** 2
+    yield equal_operators(
+        "a shear of [a b] leaves exp(tL) as it is",
+        lambda: _exponential(grape.regauged(GRAM, shear), TIME, SPEED).expressed(GRAM, shear),
+        lambda: _group(TIME),
+    )
+    yield "A J2 A^T", lambda: rotary.rotation(sp.pi / 2), lambda: orientation * L.coefficients
     yield "factor 1, the group SL(2), leaves L and with it the encoding as it is"
+
+
+def _is_identity(turns: sp.Rational, n: int) -> bool:
+    """True if exp(nL) = I at s = 2 pi turns."""
+    turned = grape.plane_action(sp.Integer(n), speed=grape.SPEED).subs(grape.SPEED, 2 * sp.pi * turns)
+    zeros = [algebraic.is_zero(entry) for entry in turned - sp.eye(2)]
+    if None in zeros:
+        raise sympy_engine.Undecided(f"exp({n}L) at s = {2 * sp.pi * turns}")
+    return all(zeros)
 
 
 @CLAIMS.claim(
@@ -305,9 +217,7 @@ def gauge(factor: Callable[[sp.Matrix], sp.Expr] = lambda change: change.det(), 
         "the denominator of s / pi": {"period": lambda turns: sp.Integer((2 * turns).q)},
     },
 )
-def integer_periods(
-    period: Callable[[sp.Rational], sp.Expr] = lambda turns: grape.integer_period(turns=turns),
-) -> Facts:
+def integer_periods(period: Formula = grape.integer_period) -> Facts:
     """On integer positions exp(nL) is periodic if and only if s / pi is rational, and its least period is the
     denominator of s / (2 pi) (the paper prints 2 pi / s, which need not be an integer). Checked for denominators up to
     8; a general argument covers the rest.
@@ -316,8 +226,7 @@ def integer_periods(
     for turns in speeds:
         least = next(n for n in range(1, LARGEST_PERIOD + 1) if _is_identity(turns, n))
         claimed = period(turns)
-        if claimed != least:
-            raise Refuted(f"s = {2 * sp.pi * turns}: exp(nL) = I first at n = {least}, not {claimed}")
+        refute(claimed != least, f"s = {2 * sp.pi * turns}: exp(nL) = I first at n = {least}, not {claimed}")
     example = sp.Rational(2, 5)
     yield f"{len(speeds)} values of s / (2 pi) = p/q, q <= {LARGEST_PERIOD}: the least period is q in each"
     yield f"s = {2 * sp.pi * example}: period {period(example)}, while 2 pi / s = {float(1 / example)}"
@@ -327,111 +236,41 @@ def integer_periods(
     )
 
 
+def _by_angle(gram: grape.Gram, steps: sp.Expr, rate: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
+    return grape.exponential_by_angle(gram, steps=steps, rate=rate, speed=speed)
+
+
+def _shares(gram: grape.Gram, angle: sp.Expr, factor: sp.Expr = sp.S.One) -> grape.PlaneOperator:
+    """I + factor (f1(z) L + f2(z) L^2), as the paper prints it with the factor 1."""
+    return _series(gram, factor * grape.sine_share(angle), factor * grape.cosine_share(angle))
+
+
 @CLAIMS.claim(
     "grape-angle",
     "Appendix I, the exponential in terms of z = n omega s (read in a converted copy of version 1)",
     r"e^{n\omega L}=I+n\omega f_1(z)L+(n\omega)^2f_2(z)L^2,\quad z=n\omega s",
     assumptions=(INDEPENDENT, "omega > 0, n > 0"),
-    printed={"exponential": _without_steps},
+    printed={"exponential": lambda gram, n, omega, s: _shares(gram, n * omega * s)},
     falsifiers={
-        "the factor once": {"exponential": _steps_once},
-        "turned the other way": {
-            "exponential": lambda gram, steps, **at: grape.exponential_by_angle(gram, steps=-steps, **at)
-        },
+        "the factor once": {"exponential": lambda gram, n, omega, s: _shares(gram, n * omega * s, n * omega)},
+        "turned the other way": {"exponential": lambda gram, n, omega, s: _by_angle(gram, -n, omega, s)},
     },
 )
-def form_by_angle(
-    exponential: Callable[..., grape.PlaneOperator] = lambda gram, steps, rate, speed: grape.exponential_by_angle(
-        gram, steps=steps, rate=rate, speed=speed
-    ),
-) -> Facts:
+def form_by_angle(exponential: Callable[..., grape.PlaneOperator] = _by_angle) -> Facts:
     """With z = n omega s, exp(n omega L) is I + n omega f1(z) L + (n omega)^2 f2(z) L^2, f1 = sin z / z and f2 = (1 -
     cos z) / z^2 (the paper prints f1 L and f2 L^2 without the factors, and differentiates that).
     """
-    steps, rate = sp.symbols("n omega", positive=True)
-    candidate = exponential(GRAM, steps=steps, rate=rate, speed=SPEED)
-    generator = grape.rank2_generator(GRAM)
+    n, omega = sp.symbols("n omega", positive=True)
+    E = exponential(GRAM, n, omega, SPEED)
     axes = grape.Gram(alpha=sp.S.One, beta=sp.S.One, gamma=sp.S.Zero)
-    yield (
-        "E' = omega L E",
-        lambda: candidate.derivative(steps).coordinates(),
-        lambda: (generator @ candidate).scaled(rate).coordinates(),
+    three = sp.Integer(3)
+    error = _by_angle(axes, three, sp.S.One, sp.S.One) + _shares(axes, three).scaled(sp.Integer(-1))
+    off = float(sp.Matrix(sp.N(error.coefficients, 20)).norm(2))
+    yield equal_operators("E' = omega L E", lambda: E.derivative(n), lambda: (L @ E).scaled(omega))
+    yield equal_operators(
+        "E = exp(n omega L) of claim grape-1", lambda: exponential(GRAM, n, omega, SPEED), lambda: _group(n * omega)
     )
-    yield (
-        "E = exp(n omega L) of claim grape-1",
-        lambda: exponential(GRAM, steps=steps, rate=rate, speed=SPEED).coordinates(),
-        lambda: grape.rank2_exponential(GRAM, time=steps * rate, speed=SPEED).coordinates(),
-    )
-    yield f"a, b orthonormal, omega = 1, n = 3: without n omega E differs by {_printed_form_error(axes, 3)} in norm"
-
-
-def exchanged(dimension: int) -> sp.Matrix:
-    """Return the basis e_2, e_1, and the other axes, the third one reversed if it exists. d x d. [F]"""
-    basis = sp.eye(dimension)
-    basis[:2, :2] = sp.Matrix([[0, 1], [1, 0]])
-    if dimension > 2:
-        basis[2, 2] = -1
-    return basis
-
-
-def in_order(dimension: int) -> sp.Matrix:
-    """Return the axes in their order. d x d."""
-    return sp.eye(dimension)
-
-
-def _generator(a: sp.Matrix, b: sp.Matrix) -> sp.Matrix:
-    """The generator L(a, b) = a b^T - b a^T."""
-    return a * b.T - b * a.T
-
-
-def _rotated(dimension: int) -> sp.Matrix:
-    """An arbitrary rotation at d = 2, `exchanged` in higher dimensions."""
-    return rotary.rotation(sp.Symbol("t", real=True)) if dimension == 2 else exchanged(dimension)
-
-
-def _kernel(query: sp.Expr, key: sp.Expr, frequency: sp.Expr, first: sp.Expr, second: sp.Expr) -> sp.Matrix:
-    """The matrix R(j)^T C R(i)."""
-    on_query, on_key = rotary.rotation(query * frequency), rotary.rotation(key * frequency)
-    return on_query.T * sp.diag(first, second) * on_key
-
-
-def _example() -> str:
-    """Text with scores of q = k = (1, 0) at offset 1 for the gains (1, 2) on both, so C = diag(1, 4), at omega = 1."""
-    scores = [_kernel(sp.Integer(key + 1), sp.Integer(key), sp.Integer(1), 1, 4)[0, 0] for key in (0, 1)]
-    near, far = (float(score.evalf(20)) for score in scores)
-    return f"gains (1, 2), omega = 1, q = k = (1, 0): scores {near:.4f} at (0, 1) and {far:.4f} at (1, 2)"
-
-
-@CLAIMS.claim(
-    "grape-14",
-    "the released code: RMSNorm of queries and keys with a learned gain, after the rotation",
-    r"R(j)^\top\mathrm{diag}(c_1,c_2)R(i)=f(j-i)\iff c_1=c_2,\quad c=\gamma_q\gamma_k",
-    assumptions=("omega not a multiple of pi, where R(i + j) is constant up to its sign", "plane by plane"),
-    falsifiers={"any gains": {"second": SECOND}, "gains of opposite sign": {"second": -FIRST}},
-)
-def gains_after_rotation(first: sp.Expr = FIRST, second: sp.Expr = FIRST) -> Facts:
-    """With gains after the rotation scores depend on j - i alone if and only if the product of the query's and the
-    key's gain is the same on both coordinates of every rotated pair (errata F12).
-    """
-    i, distance, shift, w = sp.symbols("i D s omega", real=True)
-    yield (
-        "the kernel at i + s, j + s is that at i, j",
-        lambda: _kernel(i + distance + shift, i + shift, w, first, second),
-        lambda: _kernel(i + distance, i, w, first, second),
-    )
-
-    def expected() -> sp.Matrix:
-        turn, mirror = rotary.rotation(distance * w).T, sp.diag(1, -1)
-        reflected = rotary.rotation((2 * i + distance) * w).T * mirror
-        return (FIRST + SECOND) / 2 * turn + (FIRST - SECOND) / 2 * reflected
-
-    yield (
-        "R(j)^T C R(i) = (c_1 + c_2)/2 R(j - i)^T + (c_1 - c_2)/2 R(i + j)^T S",
-        lambda: _kernel(i + distance, i, w, FIRST, SECOND),
-        expected,
-    )
-    yield "S = diag(1, -1): the second part goes with i + j, and vanishes only for c_1 = c_2"
-    yield _example()
+    yield f"a, b orthonormal, omega = 1, n = 3: without n omega E differs by {off:.4f} in norm"
 
 
 @CLAIMS.claim(
@@ -446,31 +285,28 @@ def gains_after_rotation(first: sp.Expr = FIRST, second: sp.Expr = FIRST) -> Fac
         "2 beta for beta": {"factor": lambda beta: 2 * beta},
         "beta^2 for beta": {"factor": lambda beta: beta**2},
         "-beta for beta": {"factor": lambda beta: -beta},
-        "determinant 1 - 2 beta": {"determinant": 1 - 2 * sp.Symbol("beta")},
+        "determinant 1 - 2 beta": {"determinant": lambda beta: 1 - 2 * beta},
     },
 )
 def partial_reflections(
-    factor: Callable[[sp.Expr], sp.Expr] = lambda beta: beta,
+    factor: Formula = lambda beta: beta,
     orthogonal: frozenset[int] = frozenset({0, 2}),
-    determinant: sp.Expr = 1 - sp.Symbol("beta"),
+    determinant: Formula = lambda beta: 1 - beta,
 ) -> Facts:
     """I - beta w w^T with |w| = 1 is orthogonal only for beta = 0 and 2, has determinant 1 - beta, norm 1 for 0 <= beta
     <= 2, and a product of them shrinks a vector at most by prod |1 - beta_l|.
     """
     beta = sp.Symbol("beta", real=True)
     step = grape.partial_reflection(factor(beta))
-    identity = grape.identity(step.gram)
-    defect = sp.Poly((step.transpose() @ step).coefficients[0] - identity.coefficients[0], beta)
-    roots = frozenset(int(root) for root in defect.real_roots())
-    if roots != orthogonal:
-        value = sorted(roots ^ orthogonal)[0]
-        raise Refuted(
-            f"beta = {value}: H^T H - I = {defect.eval(value)} w w^T, and it is orthogonal at {sorted(roots)}"
-        )
-    across, along = grape.reflection_singular_values(beta)
     gram = step.transpose() @ step
+    defect = sp.Poly(gram.coefficients[0] - grape.identity(step.gram).coefficients[0], beta)
+    roots = frozenset(int(root) for root in defect.real_roots())
+    for value in sorted(roots ^ orthogonal):
+        where = f"H^T H - I = {defect.eval(value)} w w^T, and it is orthogonal at {sorted(roots)}"
+        refute(True, f"beta = {value}: {where}")
+    across, along = grape.reflection_singular_values(beta)
     yield "H^T H - I has w w^T times", defect.as_expr, lambda: beta**2 - 2 * beta
-    yield "det H", step.determinant, lambda: determinant.subs(sp.Symbol("beta"), beta)
+    yield "det H", step.determinant, lambda: determinant(beta)
     yield "H^T H w = sigma^2 w", lambda: gram.identity + gram.coefficients[0], lambda: along.args[0] ** 2
     yield "H^T H v = sigma^2 v for v across w", lambda: gram.identity, lambda: across**2
     yield "1 - (1 - beta)^2 = beta (2 - beta)", lambda: 1 - along.args[0] ** 2, lambda: beta * (2 - beta)
@@ -481,6 +317,16 @@ def partial_reflections(
     yield "the least singular value of a product is at least the product of the factors': prod |1 - beta_l|"
 
 
+def exchanged(dimension: int) -> sp.Matrix:
+    """Return the basis e_2, e_1, and the other axes, the third one reversed if it exists. d x d. [F]"""
+    return sp.diag(sp.Matrix([[0, 1], [1, 0]]), *([-1] if dimension > 2 else []), sp.eye(max(dimension - 3, 0)))
+
+
+def _rotated(dimension: int) -> sp.Matrix:
+    """An arbitrary rotation at d = 2, `exchanged` in higher dimensions."""
+    return rotary.rotation(sp.Symbol("t", real=True)) if dimension == 2 else exchanged(dimension)
+
+
 @CLAIMS.claim(
     "grape-orientation",
     "Lemma J.1: B in SO(d) with B^T L B = s J on a plane (read in a converted copy of version 1)",
@@ -489,34 +335,31 @@ def partial_reflections(
     printed={"basis": _rotated, "determinant": lambda dimension: 1},
     falsifiers={
         "the exchange is a rotation at d = 2": {"determinant": lambda dimension: 1},
-        "the axes in their order": {"basis": in_order},
+        "the axes in their order": {"basis": sp.eye},
         "the third axis as it is": {"basis": lambda dimension: sp.diag(exchanged(2), sp.eye(dimension - 2))},
     },
 )
 def plane_form(
-    basis: Basis = exchanged, determinant: Callable[[int], int] = lambda dimension: -1 if dimension == 2 else 1
+    basis: Formula = exchanged, determinant: Callable[[int], int] = lambda dimension: -1 if dimension == 2 else 1
 ) -> Facts:
     """Some orthogonal B brings L(a, b) to s J on its plane; B may be chosen as a rotation for d >= 3, but for d = 2
     only if det(a, b) < 0 (the lemma has B in SO(d) for every d; e_1, e_2 in the plane need O(2)).
+
+    `basis` gives for each dimension an orthogonal B whose first two columns span the plane of e_1 and e_2.
     """
-    facts = []
-    for dimension in DIMENSIONS:
-        change = basis(dimension)
-        generator = _generator(sp.eye(dimension).col(0), sp.eye(dimension).col(1))
-        form = sp.zeros(dimension, dimension)
-        form[:2, :2] = rotary.rotation(sp.pi / 2)
-        facts += [
-            require_equal(f"d = {dimension}: B^T B = I", product(change.T, change), sp.eye(dimension)),
-            require_equal(
-                f"d = {dimension}: B^T L(e_1, e_2) B = J, s = 1", product(change.T, product(generator, change)), form
-            ),
-        ]
-        if not is_zero(change.det() - determinant(dimension)):
-            raise Refuted(f"d = {dimension}: det B = {sp.simplify(change.det())}, not {determinant(dimension)}")
-    angle = sp.Symbol("t", real=True)
+
+    def generator(a: sp.Matrix, b: sp.Matrix) -> sp.Matrix:
+        return a * b.T - b * a.T
+
+    for d in (2, 3, 4):
+        B, stated = basis(d), determinant(d)
+        turned = product(B.T, product(generator(sp.eye(d).col(0), sp.eye(d).col(1)), B))
+        form = sp.diag(rotary.rotation(sp.pi / 2), sp.zeros(d - 2, d - 2))
+        yield f"d = {d}: B^T B = I", product(B.T, B), sp.eye(d)
+        yield f"d = {d}: B^T L(e_1, e_2) B = J, s = 1", turned, form
+        refute(not is_zero(B.det() - stated), f"d = {d}: det B = {sp.simplify(B.det())}, not {stated}")
     a, b = sp.Matrix(sp.symbols("a1 a2", real=True)), sp.Matrix(sp.symbols("b1 b2", real=True))
-    generator, turn = _generator(a, b), rotary.rotation(angle)
-    yield from facts
-    yield "d = 2: L(a, b) = -det(a, b) J", generator, lambda: -sp.Matrix.hstack(a, b).det() * rotary.rotation(sp.pi / 2)
-    yield "every B in SO(2) leaves it as it is", lambda: turn.T * generator * turn, generator
+    general, turn = generator(a, b), rotary.rotation(sp.Symbol("t", real=True))
+    yield "d = 2: L(a, b) = -det(a, b) J", general, lambda: -sp.Matrix.hstack(a, b).det() * rotary.rotation(sp.pi / 2)
+    yield "every B in SO(2) leaves it as it is", lambda: turn.T * general * turn, general
     yield "so at d = 2 B^T L B = s J for a B in SO(2) if and only if det(a, b) < 0, or s = 0"

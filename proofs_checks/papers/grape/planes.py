@@ -6,111 +6,23 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.facts import combine, empty_value, last_term, require_equal, same_by_sympy
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.proofs_checks.facts import Formula, combine, empty_value, last_term, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
+from lengthgen.proofs_checks.papers.grape import SOURCE, equal_operators
 from lengthgen.theory.encodings import grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
+CLAIMS = PaperClaims(SOURCE)
 Spectrum = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
-
-DIMENSIONS = (2, 3, 5, 8)
+FIRST, SECOND = sp.symbols("theta_1 theta_2", real=True)
 STEPS = 3
 AXES = (sp.Integer(1), sp.Integer(0), sp.Integer(0), sp.Integer(0))
 """The vector a_1 = e_1 of the counterexamples."""
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def _gain_in_the_way() -> str:
-    """Fact that a gain does not commute with B^T: B^T diag(g) B is no gain for a basis B of tilted axes."""
-    first, second = sp.symbols("g_1 g_2", positive=True)
-    tilt = rotary.rotation(sp.pi / 4)
-    mean, half_difference = (first + second) / 2, (second - first) / 2
-    return same_by_sympy(
-        "normalised by its length a query passes B^T, but a gain does not: B^T diag(g_1, g_2) B at pi/4",
-        tilt.T * sp.diag(first, second) * tilt,
-        sp.Matrix([[mean, half_difference], [half_difference, mean]]),
-    )
-
-
-def _commutator(frame: grape.Frame) -> grape.PlaneOperator:
-    """Commutator of the generators of the two planes."""
-    first, second = (grape.plane_generator(frame, plane) for plane in (0, 1))
-    return first @ second + (second @ first).scaled(sp.Integer(-1))
-
-
-def _norm(operator: grape.PlaneOperator) -> sp.Expr:
-    """Largest singular value of U M U^T: its square is the largest eigenvalue of M^T G M G."""
-    square = operator.coefficients.T * operator.gram.matrix * operator.coefficients * operator.gram.matrix
-    return sp.sqrt(max(square.eigenvals()))
-
-
-def _frame_facts() -> Facts:
-    """Facts: J rotates pairs by a quarter; a generator in scalar products is the matrix a (J a)^T - (J a) a^T."""
-    vector = sp.symbols("x1:5", real=True)
-    turned = sp.Matrix(grape.quarter_turn(vector))
-    quarter = rotary.rotation(sp.pi / 2)
-    spanning = grape.spanning([(1, 2, 3, 5), vector])
-    generator = grape.plane_generator(grape.Frame.of(*spanning), 1).matrix(*spanning)
-    column, angle = sp.Matrix(vector), sp.Symbol("t", real=True)
-    lengths = grape.Frame.of(*grape.spanning([(1, 2, 0, 2), (2, 0, 0, 0)]))
-    planes = [
-        (
-            grape.plane_generator(lengths, plane),
-            grape.plane_exponential(lengths, plane, angle=angle),
-        )
-        for plane in (0, 1)
-    ]
-    yield (
-        "E' = L E for |a_1| = 3, |a_2| = 2",
-        lambda: sp.Matrix([exponential.derivative(angle).coordinates() for _, exponential in planes]),
-        lambda: sp.Matrix(
-            [(generator_of_plane @ exponential).coordinates() for generator_of_plane, exponential in planes]
-        ),
-    )
-    yield "J turns each pair by R2(pi/2)", turned, lambda: sp.diag(quarter, quarter) * column
-    yield same_by_sympy("J J a = -a", sp.Matrix(grape.quarter_turn(list(turned))), -column)
-    yield (
-        "a.(J a) = 0, |J a| = |a|",
-        lambda: sp.Matrix([column.dot(turned), turned.dot(turned)]),
-        lambda: sp.Matrix([0, column.dot(column)]),
-    )
-    yield "L(a, J a), d = 4", generator, lambda: column * turned.T - turned * column.T
-
-
-def _converse() -> str:
-    """Text with the commutator of planes of unit vectors whose products are g = a_1.a_2 and h = a_1.J a_2."""
-    g, h = sp.symbols("g h", real=True)
-    products = sp.ImmutableMatrix([[1, 0, g, -h], [0, 1, h, g], [g, h, 1, 0], [-h, g, 0, 1]])
-    commutator = _commutator(grape.Frame(matrix=products)).coefficients
-    return f"the coefficients of [L_1, L_2] are {sorted(commutator.atoms(sp.Symbol), key=str)} = a_1.a_2, a_1.J a_2"
-
-
-def _schur_fact(dimension: int, spectrum: Spectrum) -> str:
-    """Fact that exp(tL) = B R(t) B^T for a random skew L, with B from its real Schur form, up to rounding."""
-    from scipy.linalg import expm, schur  # slow to import, and only this claim needs it
-
-    random_matrix = np.random.default_rng(dimension).normal(size=(dimension, dimension))
-    skew = random_matrix - random_matrix.T
-    form, basis = schur(skew, output="real")
-    blocks = [row for row in range(dimension - 1) if abs(form[row + 1, row]) > dimension * _EPS * np.linalg.norm(skew)]
-    frequencies = spectrum([form[row + 1, row] for row in blocks])
-    rotation = np.eye(dimension)
-    for row, frequency in zip(blocks, frequencies, strict=True):
-        rotation[row : row + 2, row : row + 2] = _numbers(rotary.rotation(STEPS * sp.Float(float(frequency), 30)))
-    error = float(np.linalg.norm(expm(STEPS * skew) - basis @ rotation @ basis.T))
-    # Schur form and expm are backward stable: each changes L by a modest multiple of d eps |L|, and tL by t times it.
-    if error > 20 * dimension * _EPS * STEPS * np.linalg.norm(skew):
-        raise Refuted(f"random skew L, d = {dimension}: exp({STEPS}L) - B R({STEPS}) B^T has norm {error:.4f}")
-    return (
-        f"random skew L, d = {dimension}, real Schur form in float64: exp({STEPS}L) = B R({STEPS}) B^T up to rounding"
-    )
-
-
-def _numbers(matrix: sp.Matrix) -> NDArray[np.float64]:
-    """Matrix of floats."""
-    return np.array(matrix.evalf(20).tolist(), dtype=np.float64)
+def _frame(matrix: sp.Matrix = sp.eye(4)) -> grape.Frame:
+    return grape.Frame(matrix=sp.ImmutableMatrix(matrix))
 
 
 def _orthogonal_only() -> grape.Frame:
@@ -119,17 +31,8 @@ def _orthogonal_only() -> grape.Frame:
     return grape.Frame.of(*grape.spanning([AXES, tilted]))
 
 
-def _constant_rates(rate: sp.Symbol) -> str:
-    """Fact that with equal rates the encoding's score is RoPE's, with its frequency multiplied by the rate."""
-    query, key = sp.Integer(5), sp.Integer(3)
-    score = grape.CONTEXTUAL.score(query_position=query, key_position=key).doit()
-    rope = rotary.score(QUERY, KEY, query_position=query, key_position=key, frequency=rate * rotary.FREQUENCY)
-    return require_equal(
-        "constant rates: RoPE at w theta", lambda: score.subs(dict.fromkeys(score.atoms(sp.Indexed), rate)), rope
-    )
-
-
-CLAIMS = PaperClaims(SOURCE)
+def _two_rotations(angles: Sequence[sp.Expr]) -> sp.Matrix:
+    return sp.diag(*map(rotary.rotation, angles))
 
 
 @CLAIMS.claim(
@@ -152,19 +55,48 @@ def rope_planes(a: Sequence[int] = (0, 1), b: Sequence[int] = (1, 0)) -> Facts:
         return grape.rank2_exponential(gram, time=n * theta, speed=speed)
 
     first, second = sp.Matrix([1, 0]), sp.Matrix([0, 1])
-    selector = sp.Matrix.hstack(first, second)
-    yield (
-        "exp(n theta L) = R2(n theta) on its plane",
-        lambda: operator().matrix(a, b),
-        lambda: rotary.rotation(n * theta),
-    )
-    yield (
-        "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right",
-        lambda: selector * rotary.rotation(sp.pi / 2) * selector.T,
-        lambda: second * first.T - first * second.T,
-    )
+    U = sp.Matrix.hstack(first, second)
+    on_plane = "exp(n theta L) = R2(n theta) on its plane"
+    yield on_plane, lambda: operator().matrix(a, b), lambda: rotary.rotation(n * theta)
+    same_line = "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right"
+    yield same_line, lambda: U * rotary.rotation(sp.pi / 2) * U.T, lambda: second * first.T - first * second.T
     yield "exp(n theta L) = I on the orthogonal complement", lambda: operator().identity, sp.Integer(1)
     yield "each factor keeps its own plane and fixes the others, so the product over planes is block diagonal: RoPE"
+
+
+def _commutator(frame: grape.Frame) -> grape.PlaneOperator:
+    """Commutator of the generators of the two planes."""
+    first, second = (grape.plane_generator(frame, plane) for plane in (0, 1))
+    return first @ second + (second @ first).scaled(sp.Integer(-1))
+
+
+def _norm(operator: grape.PlaneOperator) -> sp.Expr:
+    """Largest singular value of U M U^T: its square is the largest eigenvalue of M^T G M G."""
+    square = operator.coefficients.T * operator.gram.matrix * operator.coefficients * operator.gram.matrix
+    return sp.sqrt(max(square.eigenvals()))
+
+
+def _frame_facts() -> Facts:
+    """Facts: J rotates pairs by a quarter; a generator in scalar products is the matrix a (J a)^T - (J a) a^T."""
+    vector, angle = sp.symbols("x1:5", real=True), sp.Symbol("t", real=True)
+    column, turned, quarter = sp.Matrix(vector), sp.Matrix(grape.quarter_turn(vector)), rotary.rotation(sp.pi / 2)
+    spanning = grape.spanning([(1, 2, 3, 5), vector])
+    generator = grape.plane_generator(grape.Frame.of(*spanning), 1).matrix(*spanning)
+    lengths = grape.Frame.of(*grape.spanning([(1, 2, 0, 2), (2, 0, 0, 0)]))
+    planes = [(grape.plane_generator(lengths, k), grape.plane_exponential(lengths, k, angle=angle)) for k in (0, 1)]
+    yield (
+        "E' = L E for |a_1| = 3, |a_2| = 2",
+        lambda: sp.Matrix([E.derivative(angle).coordinates() for _, E in planes]),
+        lambda: sp.Matrix([(L @ E).coordinates() for L, E in planes]),
+    )
+    yield "J turns each pair by R2(pi/2)", turned, lambda: sp.diag(quarter, quarter) * column
+    yield same_by_sympy("J J a = -a", sp.Matrix(grape.quarter_turn(list(turned))), -column)
+    yield (
+        "a.(J a) = 0, |J a| = |a|",
+        lambda: sp.Matrix([column.dot(turned), turned.dot(turned)]),
+        lambda: sp.Matrix([0, column.dot(column)]),
+    )
+    yield "L(a, J a), d = 4", generator, lambda: column * turned.T - turned * column.T
 
 
 @CLAIMS.claim(
@@ -177,38 +109,58 @@ def rope_planes(a: Sequence[int] = (0, 1), b: Sequence[int] = (1, 0)) -> Facts:
     falsifiers={
         "a_1 = e_1, a_2 = e_2": {"frame": lambda: grape.Frame.of(*grape.spanning([AXES, (0, 1, 0, 0)]))},
         "a_1 = e_1, a_2 = (e_2 + e_3) / sqrt 2": {"frame": _orthogonal_only},
-        "orthogonal but not of length 1": {
-            "frame": lambda: grape.Frame(matrix=sp.ImmutableMatrix(sp.diag(4, 4, 1, 1)))
-        },
+        "orthogonal but not of length 1": {"frame": lambda: _frame(sp.diag(4, 4, 1, 1))},
     },
 )
-def commuting_planes(
-    frame: Callable[[], grape.Frame] = lambda: grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4))),
-) -> Facts:
+def commuting_planes(frame: Callable[[], grape.Frame] = _frame) -> Facts:
     """If the vectors a_l and J a_l are jointly orthonormal, the planes' generators commute and the product of their
     exponentials is RoPE in the basis of these vectors (errata F9: the paper asks only that the a_l are orthogonal to
     each other, which does not suffice).
     """
-    n, first, second = sp.symbols("n theta_1 theta_2", real=True)
-    vectors = frame()
-    dimension = vectors.matrix.rank()
-    if dimension < vectors.matrix.rows:
-        raise Refuted(f"J a_1, a_1, J a_2, a_2 span {dimension} dimensions, not 4: the two are one plane")
-    commutator = _commutator(vectors)
+    n, vectors = sp.Symbol("n", real=True), frame()
+    rank, commutator = vectors.matrix.rank(), _commutator(vectors)
+    refute(rank < vectors.matrix.rows, f"J a_1, a_1, J a_2, a_2 span {rank} dimensions, not 4: the two are one plane")
     if not commutator.coefficients.is_zero_matrix:
-        raise Refuted(f"L_1 and L_2 do not commute: the norm of [L_1, L_2] is {_norm(commutator)}")
-    angles = (n * first, n * second)
-    at = {"query_position": first, "key_position": second}
+        refute(True, f"L_1 and L_2 do not commute: the norm of [L_1, L_2] is {_norm(commutator)}")
+    angles = (n * FIRST, n * SECOND)
+    at = {"query_position": FIRST, "key_position": SECOND}
     rope = rotary.score(QUERY, KEY, **at, frequency=rotary.FREQUENCY)
     yield "[L_1, L_2] = 0", lambda: _commutator(vectors).coordinates(), sp.zeros(17, 1)
     yield (
         "product of the exponentials in coordinates B = (J a_1, a_1, J a_2, a_2)",
         lambda: sp.eye(4) + grape.commuting_action(vectors, angles).coefficients,
-        lambda: sp.diag(rotary.rotation(angles[0]), rotary.rotation(angles[1])),
+        lambda: _two_rotations(angles),
     )
     yield "the encoding scores as RoPE in coordinates", lambda: grape.COMMUTING.score(**at), rope
     yield from _frame_facts()
-    yield f"orthogonal planes are needed as well, if independent: {_converse()}"
+    g, h = sp.symbols("g h", real=True)  # a_1.a_2 and a_1.J a_2 of unit vectors
+    products = sp.Matrix([[1, 0, g, -h], [0, 1, h, g], [g, h, 1, 0], [-h, g, 0, 1]])
+    left = sorted(_commutator(_frame(products)).coefficients.atoms(sp.Symbol), key=str)
+    yield (
+        "orthogonal planes are needed as well, if independent: the coefficients of [L_1, L_2] are "
+        f"{left} = a_1.a_2, a_1.J a_2"
+    )
+
+
+def _schur_fact(dimension: int, spectrum: Spectrum) -> str:
+    """Fact that exp(tL) = B R(t) B^T for a random skew L, with B from its real Schur form, up to rounding."""
+    from scipy.linalg import expm, schur  # slow to import, and only this claim needs it
+
+    random_matrix = np.random.default_rng(dimension).normal(size=(dimension, dimension))
+    skew = random_matrix - random_matrix.T
+    form, basis = schur(skew, output="real")
+    rounding = dimension * _EPS * np.linalg.norm(skew)
+    blocks = [row for row in range(dimension - 1) if abs(form[row + 1, row]) > rounding]
+    rotation: NDArray[np.float64] = np.eye(dimension)
+    for row, frequency in zip(blocks, spectrum([form[row + 1, row] for row in blocks]), strict=True):
+        turn = rotary.rotation(STEPS * sp.Float(float(frequency), 30)).evalf(20)
+        rotation[row : row + 2, row : row + 2] = turn.tolist()
+    error = float(np.linalg.norm(expm(STEPS * skew) - basis @ rotation @ basis.T))
+    # Schur form and expm are backward stable: each changes L by a modest multiple of d eps |L|, and tL by t times it.
+    off = f"exp({STEPS}L) - B R({STEPS}) B^T has norm {error:.4f}"
+    refute(error > 20 * STEPS * rounding, f"random skew L, d = {dimension}: {off}")
+    equal = f"exp({STEPS}L) = B R({STEPS}) B^T up to rounding"
+    return f"random skew L, d = {dimension}, real Schur form in float64: {equal}"
 
 
 @CLAIMS.claim(
@@ -221,45 +173,39 @@ def commuting_planes(
         "no gain between the projections and the rotation, as of a normalised query or key",
     ),
     falsifiers={
-        "at the fixed log-uniform frequencies": {
-            "spectrum": lambda frequencies: rotary.frequencies(2 * len(frequencies))
-        },
-        "at half the frequencies": {"spectrum": lambda frequencies: [theta / 2 for theta in frequencies]},
+        "at the fixed log-uniform frequencies": {"spectrum": lambda thetas: rotary.frequencies(2 * len(thetas))},
+        "at half the frequencies": {"spectrum": lambda thetas: [theta / 2 for theta in thetas]},
     },
 )
-def absorption(spectrum: Spectrum = lambda frequencies: frequencies) -> Facts:
+def absorption(spectrum: Spectrum = lambda thetas: thetas) -> Facts:
     """For every skew L, exp(nL) is RoPE at the frequencies of L in an orthogonal basis B, which W_q and W_k absorb:
     learned planes, commuting or not, add learned frequencies to RoPE and nothing else (errata F11), as long as no gain
     of normalised queries and keys stands between.
-
-    `spectrum` maps these frequencies to those that are claimed.
     """
-    time, first, second = sp.symbols("t theta_1 theta_2", real=True)
-    frame = grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4)))
-    generators = [grape.plane_generator(frame, plane) for plane in (0, 1)]
-    skew = generators[0].scaled(first) + generators[1].scaled(second)
-    angles = [time * frequency for frequency in spectrum((first, second))]
-    candidate = grape.commuting_action(frame, angles)
-    identity = grape.identity(frame)
-    at_zero = [sp.Integer(0) * frequency for frequency in spectrum((first, second))]
-    numbers = [_schur_fact(dimension, spectrum) for dimension in DIMENSIONS]
-    yield "E(0) = I", lambda: grape.commuting_action(frame, at_zero).coordinates(), identity.coordinates()
-    yield (
-        "E' = L E",
-        lambda: candidate.derivative(time).coordinates(),
-        lambda: grape.PlaneOperator.coordinates(skew @ candidate),
-    )
-    yield (
-        "B^T E(t) B = R(t)",
-        lambda: sp.eye(4) + candidate.coefficients,
-        lambda: sp.diag(rotary.rotation(time * first), rotary.rotation(time * second)),
-    )
+    t, frame = sp.Symbol("t", real=True), _frame()
+    angles, at_zero = ([at * frequency for frequency in spectrum((FIRST, SECOND))] for at in (t, sp.S.Zero))
+    first, second = (grape.plane_generator(frame, plane) for plane in (0, 1))
+    L, E = first.scaled(FIRST) + second.scaled(SECOND), grape.commuting_action(frame, angles)
+    numbers = [_schur_fact(dimension, spectrum) for dimension in (2, 3, 5, 8)]
+    yield equal_operators("E(0) = I", lambda: grape.commuting_action(frame, at_zero), lambda: grape.identity(frame))
+    yield equal_operators("E' = L E", lambda: E.derivative(t), lambda: L @ E)
+    yield "B^T E(t) B = R(t)", lambda: sp.eye(4) + E.coefficients, lambda: _two_rotations((t * FIRST, t * SECOND))
     yield (
         "so (e^(jL) W_q x).(e^(iL) W_k y) = (R(j) B^T W_q x).(R(i) B^T W_k y), and B^T W_q, B^T W_k are projections "
         "that RoPE with these frequencies can learn"
     )
-    yield _gain_in_the_way()
+    gains, tilt = sp.symbols("g_1 g_2", positive=True), rotary.rotation(sp.pi / 4)
+    mean, half_difference = (gains[0] + gains[1]) / 2, (gains[1] - gains[0]) / 2
+    yield same_by_sympy(
+        "normalised by its length a query passes B^T, but a gain does not: B^T diag(g_1, g_2) B at pi/4",
+        tilt.T * sp.diag(*gains) * tilt,
+        sp.Matrix([[mean, half_difference], [half_difference, mean]]),
+    )
     yield from numbers
+
+
+def _action(phase: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    return grape.contextual_action(phase, frequency=frequency)
 
 
 @CLAIMS.claim(
@@ -270,34 +216,27 @@ def absorption(spectrum: Spectrum = lambda frequencies: frequencies) -> Facts:
     assumptions=("induction on j - i, so any distance", "plane by plane, so every even d follows"),
     falsifiers={
         "the query's own rate counts": {"phase": lambda position: grape.phase(position=position + 1)},
-        "the key is turned back": {
-            "key_action": lambda phase, frequency: grape.contextual_action(-phase, frequency=frequency)
-        },
-        "the key is turned by its position": {
-            "key_action": lambda phase, frequency: grape.contextual_action(sp.Symbol("i"), frequency=frequency)
-        },
+        "the key is turned back": {"key_action": lambda phase, theta: _action(-phase, theta)},
+        "the key is turned by its position": {"key_action": lambda phase, theta: _action(sp.Symbol("i"), theta)},
     },
 )
-def contextual_phases(
-    phase: Callable[[sp.Expr], sp.Sum] = lambda position: grape.phase(position=position),
-    key_action: Callable[[sp.Expr, sp.Expr], sp.Matrix] = lambda phase, frequency: grape.contextual_action(
-        phase, frequency=frequency
-    ),
-) -> Facts:
+def contextual_phases(phase: Formula = grape.phase, key_action: Formula = _action) -> Facts:
     """With phases summed over the tokens before, a score depends on the rates of the tokens from the key on, up to the
     query and without it: their sum takes the place of RoPE's j - i.
     """
     j = sp.Symbol("j", integer=True)
-    before, gained, frequency, rate = sp.symbols("Phi_i D theta w_j", real=True)
-    added = last_term("phase", phase(j), phase(j + 1))
-    own = grape.RATES[j]
-    longer = combine(phase(j), before + gained, added)
-
-    def kernel() -> sp.Matrix:
-        return key_action(before, frequency).T * grape.contextual_action(before + gained, frequency=frequency)
-
-    tests = (("A(Phi_i)^T A(Phi_i + D) = R2(D theta)", kernel, lambda: rotary.rotation(gained * frequency)),)
-    yield same_by_sympy("Phi_0 = 0", empty_value("phase", phase(sp.Integer(0))), sp.Integer(0))
-    yield same_by_sympy("Phi_(j+1) = Phi_j + w_j", longer, before + gained + sp.Symbol(str(own), real=True))
-    yield from tests
-    yield _constant_rates(rate)
+    before, D, theta, rate = sp.symbols("Phi_i D theta w_j", real=True)
+    longer = combine(phase(j), before + D, last_term("phase", phase(j), phase(j + 1)))
+    own = sp.Symbol(str(grape.RATES[j]), real=True)
+    at = {"query_position": sp.Integer(5), "key_position": sp.Integer(3)}
+    score = grape.CONTEXTUAL.score(**at).doit()
+    rope = rotary.score(QUERY, KEY, **at, frequency=rate * rotary.FREQUENCY)
+    yield same_by_sympy("Phi_0 = 0", empty_value("phase", phase(sp.S.Zero)), sp.S.Zero)
+    yield same_by_sympy("Phi_(j+1) = Phi_j + w_j", longer, before + D + own)
+    yield (
+        "A(Phi_i)^T A(Phi_i + D) = R2(D theta)",
+        lambda: key_action(before, theta).T * _action(before + D, theta),
+        lambda: rotary.rotation(D * theta),
+    )
+    constant = dict.fromkeys(score.atoms(sp.Indexed), rate)
+    yield "constant rates: RoPE at w theta", lambda: score.subs(constant), rope

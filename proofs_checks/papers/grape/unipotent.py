@@ -1,72 +1,24 @@
 """GRAPE-A: biases as unipotent actions on two extra coordinates, their norms, dictionaries and offsets in space."""
 
-from collections.abc import Callable
-
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.facts import derivative, product, require_equal
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.facts import Formula, derivative, product, require_equal
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.theory.encodings import biases, grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
-Condition = Callable[[sp.Expr, sp.Expr], sp.Expr]
-Offset = Callable[[sp.Matrix, sp.Matrix], sp.Expr]
-"""(place of the query, place of the key) -> offset m."""
-
+CLAIMS = PaperClaims(SOURCE)
 WEIGHTS = sp.Matrix(sp.symbols("alpha_x alpha_y", real=True))
-_TRIANGLE = tuple(sp.Matrix(place) for place in ((0, 0), (3, 0), (3, 4)))
-
-
-def _possible_without_extra(slope: Callable[[sp.Expr], sp.Expr]) -> bool:
-    """True if (x e_a)^T A^T (y e_b) = beta for all x, y has a solution."""
-    x, y, entry = sp.symbols("x y B_ab", real=True)
-    beta = sp.Symbol("beta", real=True, nonzero=True)
-    return sp.linsolve(sp.Poly(entry * x * y - slope(beta), x, y).coeffs(), [entry]) is not sp.S.EmptySet
-
-
-def _entry_with_one_extra(slope: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
-    """The entry A_(d+1,d+1) forced by (x e_a, p)^T A^T (y e_b, r) = beta for all x, y; all others are then 0."""
-    x, y = sp.symbols("x y", real=True)
-    p, r, beta = sp.symbols("p r beta", real=True, nonzero=True)
-    entries = sp.symbols("B_ab u_a w_b z", real=True)
-    block, column, row, corner = entries
-    requirement = sp.Poly(block * x * y + column * x * r + row * p * y + corner * p * r - slope(beta), x, y)
-    (solution,) = sp.linsolve(requirement.coeffs(), entries)
-    if any(solution[:3]):
-        raise Refuted(f"the content may enter: {solution}")
-    return solution[3]
-
-
-def _facts_with_two_extra(
-    slope: Callable[[sp.Expr], sp.Expr], generator_of: Callable[[sp.Expr], sp.Matrix]
-) -> tuple[str, ...]:
-    """Facts that two extra coordinates suffice with this generator."""
-    beta, position, key = sp.symbols("beta j i", real=True)
-    generator = generator_of(slope(beta))
-    scored = grape.extended_score(
-        sp.Integer(0),
-        query_action=grape.unipotent(generator, position),
-        key_action=inverse_transpose(grape.unipotent(generator, key)),
-    )
-    return (
-        require_equal("A^2 = 0", product(generator, generator), sp.zeros(2, 2)),
-        require_equal("score of (0, 1, 0) and (0, 0, 1)", scored, lambda: slope(beta) * (position - key)),
-    )
 
 
 def inverse_transpose(matrix: sp.Matrix) -> sp.Matrix:
-    """Return the action on keys for which scores depend on the relative position."""
+    """Action on keys for which scores depend on the relative position."""
     return matrix.inv().T
 
 
-def _city_block(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
-    """Difference of the two coordinate distances, in absolute values."""
-    return sp.Abs(there[0] - here[0]) - sp.Abs(there[1] - here[1])
-
-
-CLAIMS = PaperClaims(SOURCE)
+def _alibi(slope: sp.Expr) -> sp.Matrix:
+    return grape.alibi_generator(slope=slope)
 
 
 @CLAIMS.claim(
@@ -76,40 +28,47 @@ CLAIMS = PaperClaims(SOURCE)
     label="P",
     assumptions=("the group fixes the d content coordinates, which enter by q.k alone, so every d follows",),
     falsifiers={
-        "generator transposed": {"generator": lambda slope: grape.alibi_generator(slope=slope).T},
+        "generator transposed": {"generator": lambda slope: _alibi(slope).T},
         "key moved by G": {"key_action": lambda matrix: matrix},
-        "growing with distance": {"generator": lambda slope: grape.alibi_generator(slope=-slope)},
+        "growing with distance": {"generator": lambda slope: _alibi(-slope)},
     },
 )
-def alibi_unipotent(
-    generator: Callable[[sp.Expr], sp.Matrix] = lambda slope: grape.alibi_generator(slope=slope),
-    key_action: Callable[[sp.Matrix], sp.Matrix] = inverse_transpose,
-) -> Facts:
+def alibi_unipotent(generator: Formula = _alibi, key_action: Formula = inverse_transpose) -> Facts:
     """A unipotent one-parameter group on two extra coordinates, with keys multiplied by the inverse transpose, gives
     exactly the score q.k - m (j - i): ALiBi.
     """
-    i, offset, t, slope, content = sp.symbols("i D t m c", real=True)
-    j = i + offset
-    nilpotent = generator(slope)
-    group = grape.unipotent(nilpotent, t)
-    key_matrix = key_action(grape.unipotent(nilpotent, i))
-    expected = content + biases.alibi_bias(slope, query_position=j, key_position=i)
-
-    def scored() -> sp.Expr:
-        on_query = grape.unipotent(nilpotent, j)
-        return grape.extended_score(content, query_action=on_query, key_action=key_matrix)
-
-    def score_of_encoding() -> sp.Expr:
-        return grape.ADDITIVE.score(query_position=j, key_position=i).xreplace({grape.GRAPE_SLOPE: slope})
-
-    tests = (
-        ("A^2 = 0", product(nilpotent, nilpotent), sp.zeros(2, 2)),
-        ("G(0) = I", lambda: group.xreplace({t: sp.Integer(0)}), sp.eye(2)),
-        ("G' = A G, so G(t) = exp(tA)", lambda: derivative(group, t), lambda: nilpotent * group),
-        ("score = q.k - m D at j = i + D", scored, expected),
-        ("the encoding scores the same", score_of_encoding, lambda: QUERY.dot(KEY) + expected - content),
+    i, D, t, m, c = sp.symbols("i D t m c", real=True)
+    j, A = i + D, generator(m)
+    group, key_matrix = grape.unipotent(A, t), key_action(grape.unipotent(A, i))
+    expected = c + biases.alibi_bias(m, query_position=j, key_position=i)
+    yield "A^2 = 0", product(A, A), sp.zeros(2, 2)
+    yield "G(0) = I", lambda: group.xreplace({t: sp.Integer(0)}), sp.eye(2)
+    yield "G' = A G, so G(t) = exp(tA)", lambda: derivative(group, t), lambda: A * group
+    yield (
+        "score = q.k - m D at j = i + D",
+        lambda: grape.extended_score(c, query_action=grape.unipotent(A, j), key_action=key_matrix),
+        expected,
     )
-    yield from tests
+    yield (
+        "the encoding scores the same",
+        lambda: grape.ADDITIVE.score(query_position=j, key_position=i).xreplace({grape.GRAPE_SLOPE: m}),
+        lambda: QUERY.dot(KEY) + expected - c,
+    )
+
+
+def _least_extra(slope: sp.Expr) -> tuple[int, sp.Expr]:
+    """Least number of extra coordinates for a score of this slope, and the entry A_(d+1,d+1) that one extra forces.
+
+    The entry is forced by (x e_a, p)^T A^T (y e_b, r) = slope for all x, y; all others are then 0.
+    """
+    x, y = sp.symbols("x y", real=True)
+    p, r = sp.symbols("p r", real=True, nonzero=True)
+    block, column, row, corner = entries = sp.symbols("B_ab u_a w_b z", real=True)
+    requirement = sp.Poly(block * x * y + column * x * r + row * p * y + corner * p * r - slope, x, y)
+    (solution,) = sp.linsolve(requirement.coeffs(), entries)
+    refute(any(solution[:3]), f"the content may enter: {solution}")
+    without = sp.linsolve(sp.Poly(block * x * y - slope, x, y).coeffs(), [block])
+    return (0 if without is not sp.S.EmptySet else 1 if solution[3] == 0 else 2), solution[3]
 
 
 @CLAIMS.claim(
@@ -124,33 +83,37 @@ def alibi_unipotent(
     answers=("enough",),
     falsifiers={
         "beta = 0": {"slope": lambda beta: sp.S.Zero},
-        "the generator transposed": {"generator": lambda slope: grape.alibi_generator(slope=-slope).T},
-        "the generator of ALiBi's sign": {"generator": lambda slope: grape.alibi_generator(slope=slope)},
+        "the generator transposed": {"generator": lambda slope: _alibi(-slope).T},
+        "the generator of ALiBi's sign": {"generator": _alibi},
     },
 )
 def extra_coordinates(
-    slope: Callable[[sp.Expr], sp.Expr] = lambda beta: beta,
-    generator: Callable[[sp.Expr], sp.Matrix] = lambda slope: grape.alibi_generator(slope=-slope),
-    enough: int = 2,
+    slope: Formula = lambda beta: beta, generator: Formula = lambda slope: _alibi(-slope), enough: int = 2
 ) -> Facts:
     """Two coordinates beside the content are enough for a unipotent group to give the score q.k + beta (j - i) for all
     q and k, beta != 0, and one is not.
 
     `slope` is the score of one step as a function of beta, `generator` that of the group on two coordinates.
     """
-    corner, facts = _entry_with_one_extra(slope), _facts_with_two_extra(slope, generator)
-    least = 0 if _possible_without_extra(slope) else 1 if corner == 0 else 2
+    least, corner = _least_extra(slope(sp.Symbol("beta", real=True, nonzero=True)))
+    beta, j, i = sp.symbols("beta j i", real=True)
+    A = generator(slope(beta))
+    on_query, on_key = grape.unipotent(A, j), inverse_transpose(grape.unipotent(A, i))
+    scored = grape.extended_score(sp.Integer(0), query_action=on_query, key_action=on_key)
+    identities = (
+        require_equal("A^2 = 0", product(A, A), sp.zeros(2, 2)),
+        require_equal("score of (0, 1, 0) and (0, 0, 1)", scored, lambda: slope(beta) * (j - i)),
+    )
+    at_one = (corner**2).subs(dict.fromkeys(corner.free_symbols, 1))
     reasons = (
         "no extra coordinate: the score at q = k = 0 is 0, not beta",
         f"1 extra coordinate, lifts (q, p) and (k, r): every entry of A is 0 but A_(d+1,d+1) = {corner}, so A^2 has "
-        f"the entry {corner**2}, which is "
-        f"{(corner**2).subs(dict.fromkeys(corner.free_symbols, 1))} at beta = p = r = 1",
+        f"the entry {corner**2}, which is {at_one} at beta = p = r = 1",
         "2 extra coordinates: A = beta E has A^2 = 0 and scores q.k + beta (j - i)",
     )
-    if enough != least:
-        raise Refuted(reasons[min(enough, least)])
+    refute(enough != least, reasons[min(enough, least)])
     yield from reasons
-    yield from facts
+    yield from identities
 
 
 @CLAIMS.claim(
@@ -168,28 +131,21 @@ def extra_coordinates(
         "the key turned back": {"rotated": False},
     },
 )
-def joint_lift(
-    shear: Callable[[sp.Expr], sp.Matrix] = lambda slope: -slope * grape.nilpotent(), rotated: bool = True
-) -> Facts:
+def joint_lift(shear: Formula = lambda slope: -slope * grape.nilpotent(), rotated: bool = True) -> Facts:
     """The block matrices of exp(mL) and [[1, 0], [-m omega, 1]] give the score of the rotated content plus -omega (j -
     i) (errata F10: the paper prints the entry +m omega in the upper right, which gives no bias).
     """
-    i, offset, theta, slope = sp.symbols("i D theta omega", real=True)
-    j = i + offset
+    i, D, theta, omega = sp.symbols("i D theta omega", real=True)
     query, key = sp.symbols("q1 q2", real=True), sp.symbols("k1 k2", real=True)
-    turns = [rotary.rotation(position * theta) for position in (j, i)]
-    shears = [grape.unipotent(shear(slope), position) for position in (j, i)]
-    scored = grape.joint_score(
-        query,
-        key,
-        query_action=sp.diag(turns[0], shears[0]),
-        key_action=sp.diag(turns[1] if rotated else turns[1].T, shears[1].inv().T),
-    )
-    content = rotary.score(query, key, query_position=j, key_position=i, frequency=theta)
+    turn_query, turn_key = (rotary.rotation(position * theta) for position in (i + D, i))
+    shear_query, shear_key = (grape.unipotent(shear(omega), position) for position in (i + D, i))
+    on_key = sp.diag(turn_key if rotated else turn_key.T, inverse_transpose(shear_key))
+    scored = grape.joint_score(query, key, query_action=sp.diag(turn_query, shear_query), key_action=on_key)
+    content = rotary.score(query, key, query_position=i + D, key_position=i, frequency=theta)
     bias = scored - content
-    yield "R is its own inverse transpose", lambda: turns[1].T * turns[1], sp.eye(2)
-    yield "score = rotated content - omega D", scored, lambda: content - slope * offset
-    yield "at one position the bias is 0", lambda: bias.subs(offset, 0), sp.Integer(0)
+    yield "R is its own inverse transpose", lambda: turn_key.T * turn_key, sp.eye(2)
+    yield "score = rotated content - omega D", scored, lambda: content - omega * D
+    yield "at one position the bias is 0", lambda: bias.subs(D, 0), sp.Integer(0)
 
 
 @CLAIMS.claim(
@@ -204,33 +160,30 @@ def joint_lift(
         "decomposition of C a direct sum of c_k E and zeros (textbook): s becomes s c_k, the largest is s |A|",
     ),
     falsifiers={
-        "condition number 1 + s": {"condition": lambda shear, root: 1 + shear},
-        "singular values 1 + s and 1 - s": {"values": lambda shear, root: (1 + shear, 1 - shear)},
+        "condition number 1 + s": {"condition": lambda s, root: 1 + s},
+        "singular values 1 + s and 1 - s": {"values": lambda s, root: (1 + s, 1 - s)},
     },
 )
 def stretches(
-    values: Callable[..., tuple[sp.Expr, sp.Expr]] = lambda shear, root: grape.shear_singular_values(shear, root=root),
-    condition: Condition = lambda shear, root: grape.shear_condition_number(shear, root=root),
+    values: Formula = grape.shear_singular_values, condition: Formula = grape.shear_condition_number
 ) -> Facts:
     """I + sE has the one eigenvalue 1, the singular values sqrt(1 + s^2/2 +- s sqrt(1 + s^2/4)) with product 1, the
     condition number sigma_+^2, all within 1 - s and 1 + s; for any A with A^2 = 0 the same holds with s |A|.
     """
-    s, root, x = sp.symbols("s rho x", positive=True)
-    squares = {root: 1 + s**2 / 4}
-    matrix = grape.unipotent(grape.nilpotent(), s)
-    largest, smallest = values(s, root=root)
-    gram = matrix.T * matrix
-    tests = (
-        ("spectrum {1}", (matrix - x * sp.eye(2)).det, lambda: (1 - x) ** 2),
-        ("N^T N has the eigenvalues sigma^2", (gram - x * sp.eye(2)).det, lambda: (largest**2 - x) * (smallest**2 - x)),
-        ("sigma_+ sigma_- = 1", lambda: largest * smallest, sp.Integer(1)),
-        ("sigma_+^2 = 1 + s^2/2 + s sqrt(1 + s^2/4)", lambda: largest**2, lambda: 1 + s**2 / 2 + s * root),
-        ("condition number = sigma_+ / sigma_-", lambda: condition(s, root), lambda: largest / smallest),
-        ("sigma_+ <= 1 + s: (1 + s/2)^2 - rho^2", lambda: (1 + s - (largest - root)) ** 2 - root**2, s),
-        ("sigma_- >= 1 - s if s < 2: rho^2 - (1 - s/2)^2", lambda: root**2 - (1 - s + (root - smallest)) ** 2, s),
-    )
-    for what, left, right in tests:
-        yield require_equal(what, left, right, squares=squares)
+    s, rho, x = sp.symbols("s rho x", positive=True)
+    N = grape.unipotent(grape.nilpotent(), s)
+    high, low = values(s, root=rho)
+    gram = N.T * N
+    for what, left, right in (
+        ("spectrum {1}", (N - x * sp.eye(2)).det, lambda: (1 - x) ** 2),
+        ("N^T N has the eigenvalues sigma^2", (gram - x * sp.eye(2)).det, lambda: (high**2 - x) * (low**2 - x)),
+        ("sigma_+ sigma_- = 1", lambda: high * low, sp.Integer(1)),
+        ("sigma_+^2 = 1 + s^2/2 + s sqrt(1 + s^2/4)", lambda: high**2, lambda: 1 + s**2 / 2 + s * rho),
+        ("condition number = sigma_+ / sigma_-", lambda: condition(s, root=rho), lambda: high / low),
+        ("sigma_+ <= 1 + s: (1 + s/2)^2 - rho^2", lambda: (1 + s - (high - rho)) ** 2 - rho**2, s),
+        ("sigma_- >= 1 - s if s < 2: rho^2 - (1 - s/2)^2", lambda: rho**2 - (1 - s + (rho - low)) ** 2, s),
+    ):
+        yield require_equal(what, left, right, squares={rho: 1 + s**2 / 4})
     yield "N - I = sE has rank 1 and square 0: one Jordan block of size 2 for each unit of rank"
 
 
@@ -241,36 +194,29 @@ def stretches(
     label="P",
     assumptions=("matrices of any dimension; of more generators every two enter in this way",),
     falsifiers={
-        "only the squares are 0": {"vanishing": lambda first, second: (first**2, second**2)},
-        "products are 0 in one order": {"vanishing": lambda first, second: (first**2, second**2, first * second)},
+        "only the squares are 0": {"vanishing": lambda A, B: (A**2, B**2)},
+        "products are 0 in one order": {"vanishing": lambda A, B: (A**2, B**2, A * B)},
     },
 )
-def dictionary(
-    vanishing: Callable[[sp.Expr, sp.Expr], tuple[sp.Expr, ...]] = lambda first, second: (
-        first**2,
-        second**2,
-        first * second,
-        second * first,
-    ),
-) -> Facts:
+def dictionary(vanishing: Formula = lambda A, B: (A**2, B**2, A * B, B * A)) -> Facts:
     """If every A_r^2 and every product A_r A_s of two different generators is 0, every combination of them has square
     0, so it is unipotent again.
     """
     weights = sp.symbols("theta_1 theta_2", real=True)
     generators = sp.symbols("A_1 A_2", commutative=False)
     square = sp.expand((weights[0] * generators[0] + weights[1] * generators[1]) ** 2)
-    zero = vanishing(*generators)
+    zero, E = vanishing(*generators), grape.nilpotent()
     remaining = sp.expand(square.subs(dict.fromkeys(zero, 0)))
-    lower = grape.nilpotent()
-    if remaining != 0:
-        raise Refuted(
-            f"{remaining} is left: A_1 = E and A_2 = E^T have the squares {(lower**2).tolist()} and "
-            f"{(lower.T**2).tolist()}, and (A_1 + A_2)^2 = {((lower + lower.T) ** 2).tolist()}"
-        )
-    time, later = sp.symbols("t u", real=True)
-    steps = [grape.unipotent(lower, when) for when in (time, later)]
+    squares = f"the squares {(E**2).tolist()} and {(E.T**2).tolist()}, and (A_1 + A_2)^2 = {((E + E.T) ** 2).tolist()}"
+    refute(remaining != 0, f"{remaining} is left: A_1 = E and A_2 = E^T have {squares}")
+    t, u = sp.symbols("t u", real=True)
+    at_t, at_u = (grape.unipotent(E, time) for time in (t, u))
     yield f"(theta_1 A_1 + theta_2 A_2)^2 = {square} is 0 where {', '.join(map(str, zero))} are"
-    yield "A^2 = 0: (I + tA)(I + uA) = I + (t + u)A", lambda: steps[0] * steps[1], lambda: steps[0] + later * lower
+    yield "A^2 = 0: (I + tA)(I + uA) = I + (t + u)A", lambda: at_t * at_u, lambda: at_t + u * E
+
+
+def _linear(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
+    return grape.linear_offset(there, here, weights=WEIGHTS)
 
 
 @CLAIMS.claim(
@@ -278,38 +224,31 @@ def dictionary(
     "Appendix G: offsets of pixels and points in space (read in a converted copy of version 1)",
     r"m=\alpha\cdot(r_t-r_j):\ G(m_{tl})G(m_{lj})=G(m_{tj});\qquad |r_t-r_l|+|r_l-r_j|\ne|r_t-r_j|",
     assumptions=("two coordinates stand for three",),
-    printed={"offset": lambda there, here: grape.length_offset(there=there, here=here)},
+    printed={"offset": grape.length_offset},
     falsifiers={
         "the squared length": {"offset": lambda there, here: grape.length_offset(there, here) ** 2},
-        "the difference of the city-block lengths": {"offset": lambda there, here: _city_block(here, -there)},
+        "the difference of the city-block lengths": {
+            "offset": lambda there, here: sp.Abs(here[0] + there[0]) - sp.Abs(here[1] + there[1])
+        },
         "the product of the coordinates": {"offset": lambda there, here: (there[0] - here[0]) * (there[1] - here[1])},
     },
 )
-def composition(
-    offset: Offset = lambda there, here: grape.linear_offset(there, here, weights=WEIGHTS),
-) -> Facts:
+def composition(offset: Formula = _linear) -> Facts:
     """The composition law of the unipotent actions holds for offsets linear in the coordinates, alpha . (r_t - r_j); it
     fails for m = |r_t - r_j|, of which the paper says that it still holds: lengths do not add.
     """
-    key, between, query = _TRIANGLE
-    parts, direct = offset(query, between) + offset(between, key), offset(query, key)
-    if sp.expand(parts - direct) != 0:
-        steps = f"{offset(between, key)} and {offset(query, between)}"
-        raise Refuted(f"from (0, 0) by (3, 0) to (3, 4): m = {steps}, together {parts}, not {direct}")
-    rate = sp.Symbol("omega", real=True)
-    places = [sp.Matrix(sp.symbols(f"x_{name} y_{name}", real=True)) for name in "tlj"]
-    far, middle, near = places
+    key, between, query = map(sp.Matrix, ((0, 0), (3, 0), (3, 4)))
+    steps, direct = (offset(between, key), offset(query, between)), offset(query, key)
+    apart = f"m = {steps[0]} and {steps[1]}, together {sp.Add(*steps)}, not {direct}"
+    refute(sp.expand(sp.Add(*steps) - direct) != 0, f"from (0, 0) by (3, 0) to (3, 4): {apart}")
+    omega, shift = sp.Symbol("omega", real=True), sp.Matrix(sp.symbols("s_x s_y", real=True))
+    t, via, j = (sp.Matrix(sp.symbols(f"x_{name} y_{name}", real=True)) for name in "tlj")
 
     def action(there: sp.Matrix, here: sp.Matrix) -> sp.Matrix:
-        return grape.unipotent(rate * grape.nilpotent(), offset(there, here))
+        return grape.unipotent(omega * grape.nilpotent(), offset(there, here))
 
-    shift = sp.Matrix(sp.symbols("s_x s_y", real=True))
-    yield (
-        "G(m(t, l)) G(m(l, j)) = G(m(t, j))",
-        lambda: action(far, middle) * action(middle, near),
-        lambda: action(far, near),
-    )
-    yield "the offset of moved places", lambda: offset(far + shift, near + shift), lambda: offset(far, near)
+    yield "G(m(t, l)) G(m(l, j)) = G(m(t, j))", lambda: action(t, via) * action(via, j), lambda: action(t, j)
+    yield "the offset of moved places", lambda: offset(t + shift, j + shift), lambda: offset(t, j)
     yield "offsets that add up are m(t, j) = f(t) - f(j), f(t) = m(t, origin): so a key is moved once and cached"
     yield (
         "a length depends on r_t - r_j alone as well, but no action of one place each gives it: its matrix over T "

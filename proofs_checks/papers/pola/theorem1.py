@@ -25,7 +25,7 @@ from sympy.functions.combinatorial.numbers import stirling
 from sympy.utilities.iterables import partitions
 
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
@@ -216,9 +216,6 @@ def targets_per_random_learner(
     """A randomised learner that is right with probability at least 1 - delta reaches at most floor(1/(1 - delta))
     targets for each relation and block, and that many can be reached. Every delta is checked with denominators up to
     12; a general argument covers the rest.
-
-    The distribution of the output over targets is fixed by B0. Probabilities may be taken as multiples of 1/q if 1 -
-    delta is one: rounding them down keeps every success. So integer partitions of q stand for all distributions.
     """
     denominators = range(2, 13)
     for q in denominators:
@@ -268,8 +265,6 @@ def reachable_volume(bound: Volume = lambda family, eps, side, free: family * (e
     """Within tolerance eps in the largest entry, a family of relations reaches at most the share |Phi| (eps/M)^D of the
     targets with a given leading block; boxes that lie apart and inside attain it. Volumes are computed for D = 2, 3, 5;
     a general argument covers the rest.
-
-    It must be attained by families whose boxes lie apart and inside. The norm is the largest entry.
     """
     attained = compared = 0
     for training_scale, size, blocks in _VOLUME_CASES:
@@ -292,8 +287,7 @@ def reachable_volume(bound: Volume = lambda family, eps, side, free: family * (e
                         raise Refuted(f"{where}: {count} relations reach {share} of the volume, more than {stated}")
                     if count == len(centres) and _apart_and_inside(centres, eps, side):
                         attained += 1
-                        if share != stated:
-                            raise Refuted(f"{where}: {count} boxes apart and inside fill {share}, not {stated}")
+                        refute(share != stated, f"{where}: {count} boxes apart and inside fill {share}, not {stated}")
     yield (
         f"exact volumes, D = 2, 3, 5, of {compared} families of relations (one, one for each pattern learned, all) "
         f"for {sum(len(blocks) for *_, blocks in _VOLUME_CASES)} blocks, eps in {', '.join(map(str, _RADII))}, M "
@@ -441,18 +435,14 @@ def dimension_over_all_blocks(
     """Over all leading blocks together, countably many relations with a learner Lipschitz in the block reach dimension
     at most d_N0, below d_N. Gradient descent, ridge and least squares are affine in the block; least squares attains
     the bound. Every relation is checked for N = 3; a general argument covers the rest.
-
-    The learner is read as an affine map A -> K A + c; the patterns that it learns are the fixed points of that map.
     """
     for training_scale in TRAINING_SCALES:
         cases_by_dimension, stated = Counter[int](), dimension(training_scale)
         for (name, learner), labels in product(by.items(), every_relation(SCALE)):
             flat = _as_affine_map(learner, labels, training_scale)
             where = f"N0 = {training_scale}, {name}, labels {labels[upper_pairs(SCALE)].tolist()}"
-            if flat.stretch > 1:
-                raise Refuted(f"{where}: a change of B by 1 changes what is learned by {flat.stretch}")
-            if flat.image > stated:
-                raise Refuted(f"{where}: what is learned fills dimension {flat.image}, more than {stated}")
+            refute(flat.stretch > 1, f"{where}: a change of B by 1 changes what is learned by {flat.stretch}")
+            refute(flat.image > stated, f"{where}: what is learned fills dimension {flat.image}, more than {stated}")
             if flat.reached is not None:
                 cases_by_dimension[flat.reached] += 1
         if max(cases_by_dimension) != stated:
@@ -593,8 +583,6 @@ def real_labels_after_the_target(
     """If the encoding may take real values and be chosen after the target, Theorem 1 is false: phi := A with one
     learned slope generalizes on every A whose leading block is not zero, and on A = 0. Targets are checked for N = 3; a
     general argument covers the rest.
-
-    `labels` gives phi for a target; `works` takes leading block and target and says if the target is learned.
     """
     zero, facts = _FIELD(0), []
     alphabet = (zero, _FIELD(1), _FIELD.from_sympy(sp.sqrt(2)))

@@ -6,6 +6,7 @@ one difference; a one-sided t-test over seeds decides at 0.05, which takes them 
 Models that see nothing beyond the trained length have the same loss there to the last digit, which needs no test.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -13,10 +14,10 @@ from typing import Any
 from lengthgen.empirical.studies.text.corpus import TextProfile, load_profile
 from lengthgen.empirical.studies.text.text_run import TextRun
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.settings import ProfileError
-from lengthgen.proofs_checks.claim import Claim, Evidence, Source, Strength, Unsettled
+from lengthgen.proofs_checks.claim import Source, Strength, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, signed
-from lengthgen.proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, ntk, swat, wavelet, xpos, yarn
+from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
+from lengthgen.proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, swat, wavelet, xpos, yarn
 from lengthgen.proofs_checks.trained import NONE, Runs
 
 MARGIN = 0.05
@@ -42,45 +43,38 @@ class Tested:
         return f"{name} at the {'longest' if self.longest else 'trained'} length"
 
 
-def loss_is_smaller(*, runs: Runs, first: Tested, second: Tested, bound: float) -> Evidence:
+def loss_is_smaller(runs: Runs, first: Tested, second: Tested, bound: float) -> Facts:
     """Decide if the mean loss of the last bytes of the first models is below that of the second, plus `bound`.
 
     Raises:
         Refuted: it is above, significantly.
         Unsettled: models are not stored, seeds have equal losses, or neither is significant.
     """
-    profile = _profile(runs)
-    losses = [_last_losses(runs, profile, tested) for tested in (first, second)]
+    try:
+        profile = load_profile(runs.profile)
+        losses = [_last_losses(runs, profile, tested) for tested in (first, second)]
+    except (LengthgenError, OSError) as error:
+        raise Unsettled(str(error)) from error
     if any(len(set(of_seeds)) < len(of_seeds) for of_seeds in losses):
         raise Unsettled("two seeds have the same loss, so they are no independent models")
     differences = [first_loss - second_loss for first_loss, second_loss in zip(*losses, strict=True)]
     seen = f"{first}: {fmean(losses[0]):.3f}; {second}: {fmean(losses[1]):.3f} nats per byte; {signed(differences)}"
-    assumptions = (
+    yield Assumption(
         f"profile {runs.profile}: {profile.model}, {profile.steps} steps, trained at {profile.length} bytes, longest "
-        f"{profile.lengths[-1]}",
-        "nothing is said of larger models or of other text",
+        f"{profile.lengths[-1]}"
     )
+    yield Assumption("nothing is said of larger models or of other text")
     if bound > 0 and not any(differences):
-        facts = (seen, "the same loss to the last digit in every seed")
-        return Evidence(strength=Strength.STATISTICAL, facts=facts, assumptions=assumptions)
-    return decide_mean(differences, "below", bound, seen=seen, assumptions=assumptions)
-
-
-def _profile(runs: Runs) -> TextProfile:
-    """Return the profile of the runs. Raises `Unsettled` if there is none."""
-    try:
-        return load_profile(runs.profile)
-    except ProfileError as error:
-        raise Unsettled(str(error)) from error
+        yield seen
+        yield "the same loss to the last digit in every seed"
+    else:
+        yield decide_mean(differences, "below", bound, seen=seen)
 
 
 def _last_losses(runs: Runs, profile: TextProfile, tested: Tested) -> list[float]:
     """Return the loss of the last bytes for each seed. Raises `Unsettled` if it is not stored."""
     run = TextRun(encoding=tested.encoding, profile_name=runs.profile, profile=profile)
-    try:
-        result: dict[str, Any] | None = None if runs.out is None else run.result(runs.out)
-    except (LengthgenError, OSError) as error:
-        raise Unsettled(str(error)) from error
+    result: dict[str, Any] | None = None if runs.out is None else run.result(runs.out)
     if result is None:
         raise Unsettled(
             f"language models of {tested.encoding}, profile {runs.profile}, are missing: lengthgen text --encoding "
@@ -93,79 +87,82 @@ def _last_losses(runs: Runs, profile: TextProfile, tested: Tested) -> list[float
     return losses
 
 
-def _stays(id: str, encoding: str, title: str, source: Source) -> Claim:
-    """Claim that contexts beyond the trained length do no harm under an encoding."""
-    return Claim(
-        id=id,
-        source=source.at("on length extrapolation; model, text and margin are ours"),
-        statement=f"Language models with {title} read longer text than in training: after the longest context the last "
-        f"bytes cost less than {MARGIN:g} nats per byte more than after a context of the trained length.",
-        latex=rf"\ell_{{\text{{longest}}}}-\ell_{{\text{{trained}}}}<{MARGIN:g}",
+CLAIMS = PaperClaims(alibi.SOURCE)
+
+
+def _claim(
+    id: str,
+    source: Source,
+    statement: str,
+    latex: str,
+    compared: tuple[Tested, Tested],
+    bound: float,
+    wrong: Mapping[str, tuple[Tested, Tested]],
+) -> None:
+    """Add the claim that the first of the compared models have the smaller loss; `wrong` compares others."""
+    first, second = compared
+    CLAIMS.claim(
+        id,
+        source,
+        latex,
+        statement=statement,
+        holds={"runs": NONE, "first": first, "second": second, "bound": bound},
         label="P",
-        check=loss_is_smaller,
-        holds={
-            "runs": NONE,
-            "first": Tested(encoding=encoding),
-            "second": Tested(encoding=encoding, longest=False),
-            "bound": MARGIN,
-        },
-        falsifiers={
-            "so do those with RoPE": {
-                "first": Tested(encoding="rope"),
-                "second": Tested(encoding="rope", longest=False),
-            }
-        },
-    )
+        strength=Strength.STATISTICAL,
+        falsifiers={name: {"first": first, "second": second} for name, (first, second) in wrong.items()},
+    )(loss_is_smaller)
 
 
-def _mends(id: str, under: str, title: str, source: Source) -> Claim:
-    """Claim that an interpolation of a trained RoPE helps beyond the trained length without training."""
-    plain, mended = Tested(encoding="rope"), Tested(encoding="rope", under=under)
-    return Claim(
-        id=id,
-        source=source.at("on use without fine-tuning; model and text are ours"),
-        statement=f"{title}, applied to models trained with RoPE without training them for it, makes the last bytes "
-        "after the longest context cost less than under RoPE itself.",
-        latex=rf"\ell^{{\text{{{under}}}}}_{{\text{{longest}}}}<\ell^{{\text{{rope}}}}_{{\text{{longest}}}}",
-        label="P",
-        check=loss_is_smaller,
-        holds={"runs": NONE, "first": mended, "second": plain, "bound": 0.0},
-        falsifiers={"RoPE itself costs less": {"first": plain, "second": mended}},
-    )
+def _far_and_trained(encoding: str) -> tuple[Tested, Tested]:
+    """Models of an encoding at the longest and at the trained length."""
+    return Tested(encoding=encoding), Tested(encoding=encoding, longest=False)
 
 
-CLAIMS = (
-    Claim(
-        id="text-rope",
-        source=alibi.SOURCE.at("Section 2, on rotary encodings; model, text and margin are ours"),
-        statement="Language models with RoPE do not read longer text than in training: after the longest context the "
-        f"last bytes cost over {MARGIN:g} nats per byte more than after a context of the trained length.",
-        latex=rf"\ell_{{\text{{trained}}}}-\ell_{{\text{{longest}}}}<-{MARGIN:g}",
-        label="P",
-        check=loss_is_smaller,
-        holds={
-            "runs": NONE,
-            "first": Tested(encoding="rope", longest=False),
-            "second": Tested(encoding="rope"),
-            "bound": -MARGIN,
-        },
-        falsifiers={
-            "nor do those with ALiBi": {
-                "first": Tested(encoding="alibi", longest=False),
-                "second": Tested(encoding="alibi"),
-            }
-        },
-    ),
-    _stays("text-alibi", "alibi", "ALiBi", alibi.SOURCE),
-    _stays("text-fox", "fox", "FoX", fox.SOURCE),
-    _stays("text-cable", "cable", "Cable", cable.SOURCE),
-    _stays("text-bam", "bam", "BAM", bam.SOURCE),
-    _stays("text-swat", "swat", "SWAT", swat.SOURCE),
-    _stays("text-wavelet", "wavelet", "wavelets", wavelet.SOURCE),
-    _stays("text-hope", "hope", "HoPE", hope.SOURCE),
-    _stays("text-xpos", "xpos", "xPos", xpos.SOURCE),
-    _mends("text-pi", "interpolation", "Position interpolation", interpolation.SOURCE),
-    _mends("text-ntk", "ntk", "NTK-aware scaling", ntk.SOURCE),
-    _mends("text-dynamic-ntk", "dynamic-ntk", "Dynamic NTK scaling", ntk.DYNAMIC_SOURCE),
-    _mends("text-yarn", "yarn", "YaRN", yarn.SOURCE),
+_ROPE, _ALIBI = _far_and_trained("rope"), _far_and_trained("alibi")
+_claim(
+    "text-rope",
+    alibi.SOURCE.at("Section 2, on rotary encodings; model, text and margin are ours"),
+    "Language models with RoPE do not read longer text than in training: after the longest context the last bytes cost "
+    f"over {MARGIN:g} nats per byte more than after a context of the trained length.",
+    rf"\ell_{{\text{{trained}}}}-\ell_{{\text{{longest}}}}<-{MARGIN:g}",
+    _ROPE[::-1],
+    -MARGIN,
+    {"nor do those with ALiBi": _ALIBI[::-1]},
 )
+for _encoding, _title, _source in (
+    ("alibi", "ALiBi", alibi.SOURCE),
+    ("fox", "FoX", fox.SOURCE),
+    ("cable", "Cable", cable.SOURCE),
+    ("bam", "BAM", bam.SOURCE),
+    ("swat", "SWAT", swat.SOURCE),
+    ("wavelet", "wavelets", wavelet.SOURCE),
+    ("hope", "HoPE", hope.SOURCE),
+    ("xpos", "xPos", xpos.SOURCE),
+):
+    _claim(
+        f"text-{_encoding}",
+        _source.at("on length extrapolation; model, text and margin are ours"),
+        f"Language models with {_title} read longer text than in training: after the longest context the last bytes "
+        f"cost less than {MARGIN:g} nats per byte more than after a context of the trained length.",
+        rf"\ell_{{\text{{longest}}}}-\ell_{{\text{{trained}}}}<{MARGIN:g}",
+        _far_and_trained(_encoding),
+        MARGIN,
+        {"so do those with RoPE": _ROPE},
+    )
+for _id, _encoding, _title, _source in (
+    ("pi", "interpolation", "Position interpolation", interpolation.SOURCE),
+    ("ntk", "ntk", "NTK-aware scaling", yarn.NTK_SOURCE),
+    ("dynamic-ntk", "dynamic-ntk", "Dynamic NTK scaling", yarn.DYNAMIC_SOURCE),
+    ("yarn", "yarn", "YaRN", yarn.SOURCE),
+):
+    _mended = Tested(encoding="rope", under=_encoding)
+    _claim(
+        f"text-{_id}",
+        _source.at("on use without fine-tuning; model and text are ours"),
+        f"{_title}, applied to models trained with RoPE without training them for it, makes the last bytes after the "
+        "longest context cost less than under RoPE itself.",
+        rf"\ell^{{\text{{{_encoding}}}}}_{{\text{{longest}}}}<\ell^{{\text{{rope}}}}_{{\text{{longest}}}}",
+        (_mended, _ROPE[0]),
+        0.0,
+        {"RoPE itself costs less": (_ROPE[0], _mended)},
+    )

@@ -14,9 +14,9 @@ from lengthgen.empirical.studies.modular_addition.conditions import ModularProfi
 from lengthgen.empirical.studies.modular_addition.modular_run import ModularRun, is_fitted
 from lengthgen.empirical.studies.modular_addition.texts import all_pairs, bag, counts_by_view, most_right, text
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.settings import ProfileError
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.claim import Parameters, Refuted, Strength, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, signed
+from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
 from lengthgen.proofs_checks.papers.modular import SOURCE
 from lengthgen.proofs_checks.trained import NONE, Runs
 
@@ -31,18 +31,13 @@ MARGIN = 0.1
 """Fall of the accuracy that counts as none ([F]); fixed before any shift was measured."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Scored:
     """Score of the models of a condition, with its name for people."""
 
     condition: str
     score: Score
     title: str
-
-
-def at_first_position(profile: ModularProfile, measured: Measured) -> Sequence[float]:
-    """Accuracy without filler."""
-    return _at(measured, profile.positions[0])
 
 
 def beyond_the_text(profile: ModularProfile, measured: Measured) -> Sequence[float]:
@@ -57,18 +52,6 @@ def worst_inside(profile: ModularProfile, measured: Measured) -> Sequence[float]
     return [min(shares) for shares in zip(*(_at(measured, position) for position in inside), strict=True)]
 
 
-def as_trained(profile: ModularProfile, measured: Measured) -> Sequence[float]:
-    """Accuracy on the pairs of the other evaluations, with the inputs of training."""
-    shares: Sequence[float] = measured["reference"]
-    return shares
-
-
-def held_out(profile: ModularProfile, measured: Measured) -> Sequence[float]:
-    """Accuracy on held-out pairs with the inputs of training: Eval-A."""
-    shares: Sequence[float] = measured["accuracy"]["A"]
-    return shares
-
-
 def without_order(profile: ModularProfile, measured: Measured) -> Sequence[float]:
     """Best accuracy of a predictor that does not see the order of characters, over all pairs."""
     pairs = all_pairs(profile.modulus)
@@ -81,65 +64,50 @@ def _at(measured: Measured, position: int) -> Sequence[float]:
     return shares
 
 
-def accuracy_is_larger(*, runs: Runs, first: Scored, second: Scored, bound: float) -> Evidence:
+def accuracy_is_larger(runs: Runs, first: Scored, second: Scored, bound: float) -> Facts:
     """Decide if the first score exceeds the second by more than `bound`, in the mean over seeds.
 
     Raises:
         Refuted: it does not, significantly.
         Unsettled: models are not stored or do not fit their training pairs, or neither is significant.
     """
-    profile = _profile(runs)
-    scores = [scored.score(profile, _fitted(runs, profile, scored.condition)) for scored in (first, second)]
+    scores = []
+    for scored in (first, second):
+        run, measured = _measured(runs, scored.condition)
+        if not is_fitted(run, {"measured": measured}):
+            shares = ", ".join(f"{share:.0%}" for share in measured["trained"])
+            raise Unsettled(f"models of {scored.condition} do not fit their training pairs: {shares} right, by seed")
+        scores.append(scored.score(run.profile, measured))
     differences = [larger - smaller for larger, smaller in zip(*scores, strict=True)]
     seen = (
         f"{first.condition}, {first.title}: {fmean(scores[0]):.3f}; {second.condition}, {second.title}: "
         f"{fmean(scores[1]):.3f}; {signed(differences)}"
     )
-    assumptions = (_conditions(runs, profile), "nothing is said of other sizes")
-    return decide_mean(differences, "above", bound, seen=seen, assumptions=assumptions)
+    yield _conditions(run)
+    yield Assumption("nothing is said of other sizes")
+    yield decide_mean(differences, "above", bound, seen=seen)
 
 
-def nothing_changes(*, runs: Runs, first: str, second: str) -> Evidence:
+def nothing_changes(runs: Runs, first: str, second: str) -> Facts:
     """Decide if the models of two conditions have the same measurements, number by number."""
-    profile = _profile(runs)
-    measured = [_measured(runs, profile, condition) for condition in (first, second)]
+    (run, ours), (_, others) = (_measured(runs, condition) for condition in (first, second))
     differing = [
-        (evaluation, measured[0]["accuracy"][evaluation], measured[1]["accuracy"][evaluation])
-        for evaluation in measured[0]["accuracy"]
-        if measured[0]["accuracy"][evaluation] != measured[1]["accuracy"].get(evaluation)
+        (evaluation, accuracy, others["accuracy"][evaluation])
+        for evaluation, accuracy in ours["accuracy"].items()
+        if accuracy != others["accuracy"].get(evaluation)
     ]
     if differing:
-        evaluation, ours, others = differing[0]
-        raise Refuted(f"{evaluation}: {first} {ours}, {second} {others}; {len(differing)} evaluations differ")
-    return Evidence(
-        strength=Strength.STATISTICAL,
-        facts=(f"{first} and {second}: the same accuracy of every seed in {len(measured[0]['accuracy'])} evaluations",),
-        assumptions=(_conditions(runs, profile), "both conditions draw the same numbers from the same seeds"),
-    )
+        evaluation, accuracy, other = differing[0]
+        raise Refuted(f"{evaluation}: {first} {accuracy}, {second} {other}; {len(differing)} evaluations differ")
+    yield f"{first} and {second}: the same accuracy of every seed in {len(ours['accuracy'])} evaluations"
+    yield _conditions(run)
+    yield Assumption("both conditions draw the same numbers from the same seeds")
 
 
-def _profile(runs: Runs) -> ModularProfile:
-    """Return the profile of the runs. Raises `Unsettled` if there is none."""
+def _measured(runs: Runs, condition: str) -> tuple[ModularRun, Measured]:
+    """Return the run of a condition and its measurements. Raises `Unsettled` if they are not stored."""
     try:
-        return load_profile(runs.profile)
-    except ProfileError as error:
-        raise Unsettled(str(error)) from error
-
-
-def _fitted(runs: Runs, profile: ModularProfile, condition: str) -> Measured:
-    """Return the measurements of a condition. Raises `Unsettled` too if a seed does not fit its training pairs."""
-    measured = _measured(runs, profile, condition)
-    run = ModularRun(condition_name=condition, profile_name=runs.profile, profile=profile)
-    if not is_fitted(run, {"measured": measured}):
-        shares = ", ".join(f"{share:.0%}" for share in measured["trained"])
-        raise Unsettled(f"models of {condition} do not fit their training pairs: {shares} right, by seed")
-    return measured
-
-
-def _measured(runs: Runs, profile: ModularProfile, condition: str) -> Measured:
-    """Return the measurements of a condition. Raises `Unsettled` if they are not stored."""
-    run = ModularRun(condition_name=condition, profile_name=runs.profile, profile=profile)
-    try:
+        run = ModularRun(condition_name=condition, profile_name=runs.profile, profile=load_profile(runs.profile))
         result = None if runs.out is None else run.result(runs.out)
     except (LengthgenError, OSError) as error:
         raise Unsettled(str(error)) from error
@@ -148,84 +116,82 @@ def _measured(runs: Runs, profile: ModularProfile, condition: str) -> Measured:
             f"models of {condition}, profile {runs.profile}, are missing: lengthgen modular-addition --condition "
             f"{condition} --profile {runs.profile} --out OUT"
         )
-    measured: Measured = result["measured"]
-    return measured
+    return run, result["measured"]
 
 
-def _conditions(runs: Runs, profile: ModularProfile) -> str:
-    """Text on how the models were trained."""
-    return (
-        f"profile {runs.profile}: modulus {profile.modulus}, model {profile.model}, {profile.steps} steps, filler of "
-        f"{profile.shortest_prefix} to {profile.longest_prefixes[-1]} characters in training"
+def _conditions(run: ModularRun) -> Assumption:
+    """Assumption on how the models were trained."""
+    profile = run.profile
+    return Assumption(
+        f"profile {run.profile_name}: modulus {profile.modulus}, model {profile.model}, {profile.steps} steps, filler "
+        f"of {profile.shortest_prefix} to {profile.longest_prefixes[-1]} characters in training"
     )
 
 
-_FIRST = Scored(condition="described-baseline", score=at_first_position, title="position 0")
-_BEYOND = Scored(condition="described-baseline", score=beyond_the_text, title="beyond the trained rows")
-_INSIDE = Scored(condition="described-shift", score=worst_inside, title="worst trained position")
-_OWN = Scored(condition="described-shift", score=as_trained, title="as trained")
-_ALIBI = Scored(condition="described-alibi", score=held_out, title="held-out pairs")
-_BEST_BAG = Scored(condition="described-alibi", score=without_order, title="best without order")
+CLAIMS = PaperClaims(SOURCE)
+_FIRST = Scored("described-baseline", lambda profile, measured: _at(measured, profile.positions[0]), "position 0")
+_BEYOND = Scored("described-baseline", beyond_the_text, "beyond the trained rows")
+_INSIDE = Scored("described-shift", worst_inside, "worst trained position")
+_OWN = Scored("described-shift", lambda profile, measured: measured["reference"], "as trained")
 
-CLAIMS = (
-    Claim(
-        id="mod-9a",
-        source=SOURCE.at("table of results, baseline by position; profile and bound are ours"),
-        statement="Models trained at one position fall off a cliff: where filler moves the expression to rows that "
-        f"training never uses, their accuracy is over {CLIFF:g} below that at the trained position.",
-        latex=rf"\mathrm{{acc}}_0-\mathrm{{acc}}_{{p\ge7}}>{CLIFF:g}",
-        label="P",
-        check=accuracy_is_larger,
-        holds={"runs": NONE, "first": _FIRST, "second": _BEYOND, "bound": CLIFF},
-        falsifiers={
-            "so do models trained with shifts": {"first": _OWN, "second": _INSIDE},
-            "they rise": {"first": _BEYOND, "second": _FIRST},
-        },
-    ),
-    Claim(
-        id="mod-9b",
-        source=SOURCE.at("table of results, I1_001 by position; profile and margin are ours"),
-        statement="Training at random positions removes the cliff inside the trained range: at the worst trained "
-        f"position the accuracy is less than {MARGIN:g} below that on the inputs of training.",
-        latex=rf"\mathrm{{acc}}_{{\text{{trained}}}}-\min_{{p\in\text{{range}}}}\mathrm{{acc}}_p<{MARGIN:g}",
-        label="P",
-        check=accuracy_is_larger,
-        holds={"runs": NONE, "first": _INSIDE, "second": _OWN, "bound": -MARGIN},
-        falsifiers={
-            "training at one position does too": {
-                "first": Scored(condition="described-baseline", score=worst_inside, title="worst of these positions"),
-                "second": Scored(condition="described-baseline", score=as_trained, title="as trained"),
-            }
-        },
-    ),
-    Claim(
-        id="mod-9c",
-        source=SOURCE.at("the ALiBi ablation, with the bias that the released script leaves out"),
-        statement="With ALiBi's bias -m |i - j| added, the accuracy on held-out pairs is above that of the best "
-        "predictor that does not see the order of characters, 36.70 % at modulus 97; so the reported row is not that "
-        "of ALiBi.",
-        latex=r"\mathrm{acc}(\text{ALiBi})>3453/9409",
-        label="F",
-        check=accuracy_is_larger,
-        holds={"runs": NONE, "first": _ALIBI, "second": _BEST_BAG, "bound": 0.0},
-        falsifiers={
-            "so has the script's ablation": {
-                "first": Scored(condition="released-alibi", score=held_out, title="held-out pairs"),
-                "second": Scored(condition="released-alibi", score=without_order, title="best without order"),
-            }
-        },
-    ),
-    Claim(
-        id="mod-9d",
-        source=SOURCE.at("the consistency term of the released script"),
-        statement="Without the consistency term of the released script the models are the same: every accuracy of "
-        "every seed is unchanged.",
-        latex=r"\lambda_{\text{released}}=0.5\ \text{and}\ 0\ \text{train the same models}",
-        label="F",
-        check=nothing_changes,
-        holds={"runs": NONE, "first": "released-shift", "second": "released-shift-plain"},
-        falsifiers={
-            "without the term that the paper describes": {"first": "described-shift", "second": "described-shift-plain"}
-        },
-    ),
-)
+
+def _alibi(whose: str) -> Parameters:
+    """ALiBi's accuracy on held-out pairs, in the described or in the released form, and the best one without order."""
+    return {
+        "first": Scored(f"{whose}-alibi", lambda profile, measured: measured["accuracy"]["A"], "held-out pairs"),
+        "second": Scored(f"{whose}-alibi", without_order, "best without order"),
+    }
+
+
+CLAIMS.claim(
+    "mod-9a",
+    "table of results, baseline by position; profile and bound are ours",
+    rf"\mathrm{{acc}}_0-\mathrm{{acc}}_{{p\ge7}}>{CLIFF:g}",
+    statement="Models trained at one position fall off a cliff: where filler moves the expression to rows that "
+    f"training never uses, their accuracy is over {CLIFF:g} below that at the trained position.",
+    holds={"runs": NONE, "first": _FIRST, "second": _BEYOND, "bound": CLIFF},
+    label="P",
+    strength=Strength.STATISTICAL,
+    falsifiers={
+        "so do models trained with shifts": {"first": _OWN, "second": _INSIDE},
+        "they rise": {"first": _BEYOND, "second": _FIRST},
+    },
+)(accuracy_is_larger)
+CLAIMS.claim(
+    "mod-9b",
+    "table of results, I1_001 by position; profile and margin are ours",
+    rf"\mathrm{{acc}}_{{\text{{trained}}}}-\min_{{p\in\text{{range}}}}\mathrm{{acc}}_p<{MARGIN:g}",
+    statement="Training at random positions removes the cliff inside the trained range: at the worst trained position "
+    f"the accuracy is less than {MARGIN:g} below that on the inputs of training.",
+    holds={"runs": NONE, "first": _INSIDE, "second": _OWN, "bound": -MARGIN},
+    label="P",
+    strength=Strength.STATISTICAL,
+    falsifiers={
+        "training at one position does too": {
+            "first": Scored("described-baseline", worst_inside, "worst of these positions"),
+            "second": Scored("described-baseline", lambda profile, measured: measured["reference"], "as trained"),
+        }
+    },
+)(accuracy_is_larger)
+CLAIMS.claim(
+    "mod-9c",
+    "the ALiBi ablation, with the bias that the released script leaves out",
+    r"\mathrm{acc}(\text{ALiBi})>3453/9409",
+    statement="With ALiBi's bias -m |i - j| added, the accuracy on held-out pairs is above that of the best predictor "
+    "that does not see the order of characters, 36.70 % at modulus 97; so the reported row is not that of ALiBi.",
+    holds={"runs": NONE, "bound": 0.0, **_alibi("described")},
+    strength=Strength.STATISTICAL,
+    falsifiers={"so has the script's ablation": _alibi("released")},
+)(accuracy_is_larger)
+CLAIMS.claim(
+    "mod-9d",
+    "the consistency term of the released script",
+    r"\lambda_{\text{released}}=0.5\ \text{and}\ 0\ \text{train the same models}",
+    statement="Without the consistency term of the released script the models are the same: every accuracy of every "
+    "seed is unchanged.",
+    holds={"runs": NONE, "first": "released-shift", "second": "released-shift-plain"},
+    strength=Strength.STATISTICAL,
+    falsifiers={
+        "without the term that the paper describes": {"first": "described-shift", "second": "described-shift-plain"}
+    },
+)(nothing_changes)

@@ -7,6 +7,7 @@ Aligned layout: w > n, the same at all scales.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -20,8 +21,8 @@ from lengthgen.circuits.roles import ScaleHintNeeded, ideal_relation
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.circuits.tasks import load
-from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.theory import relation
 
@@ -176,8 +177,7 @@ def _require_right_at_every_scale(slots: Slots, operator: Operator) -> None:
     for is_aligned in (False, True):
         for step in steps(aligned=is_aligned):
             for key, expected in cases(step, slots):
-                if operator(key) != expected:
-                    raise Refuted(f"{step.name} step: {key} gives {operator(key)}, not {expected}")
+                refute(operator(key) != expected, f"{step.name} step: {key} gives {operator(key)}, not {expected}")
 
 
 def _require_reference(task: Task, slots: Slots, operator: Operator) -> None:
@@ -251,8 +251,7 @@ def _require_labels_at_every_scale(labels: int, slots: Slots, smallest: int, *, 
             raise Refuted(f"{step.name} step: one key may fill two slots of {positions}")
         irrelevant |= all((position - 1).expand().is_positive for position in positions)
     number_of_labels = int(irrelevant) + len(essential_slots(met))
-    if number_of_labels != labels:
-        raise Refuted(f"the defining circuit: {number_of_labels} labels, not {labels}")
+    refute(number_of_labels != labels, f"the defining circuit: {number_of_labels} labels, not {labels}")
 
 
 def essential_slots(table: Mapping[Key, str]) -> Sequence[int]:
@@ -263,7 +262,7 @@ def essential_slots(table: Mapping[Key, str]) -> Sequence[int]:
     return sorted(alone)
 
 
-def induced_counts(*, layout: str, slots: Slots, counts: Mapping[str, Count]) -> Evidence:
+def induced_counts(layout: str, counts: Mapping[str, Count], slots: Slots = slots_of_parity) -> Facts:
     """Decide the number of operators that each encoding induces up to scale N, for every N."""
     circuit = searched_circuit(layout, SEARCHED_LAYOUTS)
     traces = traces_up_to(parity_in(layout, SEARCHED_LAYOUTS), SEARCHED_LAYOUTS)
@@ -284,16 +283,12 @@ def induced_counts(*, layout: str, slots: Slots, counts: Mapping[str, Count]) ->
         if sp.expand(general - count(size)) != 0:
             raise Refuted(f"{layout}: {encoding} induces {general} operators up to N, not {count(size)}")
         proved.append(f"{encoding} {sp.factor(general)}")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            f"{layout}, scales 1..N pooled, every N: {'; '.join(proved)}",
-            "argument: each encoding labels the two slots differently and no other key like them, so a view is a key, "
-            "all steps of one label set share xor, and the label sets are counted by the rank of their map from (n, t)",
-            f"the same numbers are computed from a circuit found by search, N = 1..{SEARCHED_LAYOUTS}",
-        ),
-        assumptions=("the layout ends with '$', which is a step as well",),
+    yield f"{layout}, scales 1..N pooled, every N: {'; '.join(proved)}"
+    yield (
+        "argument: each encoding labels the two slots differently and no other key like them, so a view is a key, "
+        "all steps of one label set share xor, and the label sets are counted by the rank of their map from (n, t)"
     )
+    yield f"the same numbers are computed from a circuit found by search, N = 1..{SEARCHED_LAYOUTS}"
 
 
 def signature_count(encoding: str, layout: str, size: Any, slots: Slots = slots_of_parity) -> Any:
@@ -317,11 +312,6 @@ def signature_count(encoding: str, layout: str, size: Any, slots: Slots = slots_
         index = sp.Symbol("index", integer=True, positive=True)
         return sp.expand(sp.summation(index + 1, (index, 1, size)))
     return size if by_scale else size + 1 if by_step else sp.Integer(1)
-
-
-def _changed_counts(counts: Mapping[str, Count], **changes: Count) -> Parameters:
-    """Parameters with some of the counts changed."""
-    return {"counts": {**counts, **changes}}
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -350,15 +340,7 @@ def parity_is_one(
     slots: Slots = slots_of_parity,
     operator: Operator = xor,
 ) -> Facts:
-    """At arity 2, SRC of parity with chain of thought is 1 at every scale.
-
-    Args:
-        task: builds the task.
-        arity: number of slots.
-        value: SRC.
-        slots: positions that the circuit reads at each step.
-        operator: the single unit operator.
-    """
+    """At arity 2, SRC of parity with chain of thought is 1 at every scale."""
     searched = task()
     for scale, bounds in src(searched, traces_up_to(searched, SEARCHED), arity).bounds.items():
         if bounds != (value, value):
@@ -397,10 +379,6 @@ def ideal_labels(
 ) -> Facts:
     """The ideal relation of parity with chain of thought has three labels (irrelevant, slot 1, slot 2) at every largest
     scale from 2 on: on aligned data without scale hint, on unaligned data with it.
-
-    Decide the number of labels of the ideal relation at every largest scale from `smallest` on.
-
-    `scale_hint` says for each layout if the relation knows the scale.
     """
     for layout, hint in scale_hint.items():
         for largest in range(smallest, LARGEST + 1):
@@ -423,41 +401,30 @@ def ideal_labels(
     yield "up to scale 1 alone it is two: y_0 is always '=', so slot 2 decides nothing"
 
 
-CLAIMS.append(
-    Claim(
-        id="src-induced-aligned",
-        source=formalised("Figure 1", "operators induced on scale-aligned data"),
-        statement="On scale-aligned parity with chain of thought, the ideal and the relative encoding induce one "
-        "operator up to every N; the absolute encoding induces one for each step of scale N: N + 1, with the step that "
-        "writes '$'.",
-        latex=r"\mathrm{SRC}_{\mathrm{IPE}}=\mathrm{SRC}_{\mathrm{rel}}=1,\ \mathrm{SRC}_{\mathrm{abs}}=N+1",
-        label="P",
-        check=induced_counts,
-        holds={"layout": ALIGNED, "slots": slots_of_parity, "counts": _ALIGNED_COUNTS},
-        answers=("counts",),
-        falsifiers={
-            "the same without alignment": {"layout": BLOCK},
-            "every second place of the output read": {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)},
-        },
-    )
+_induced = partial(
+    CLAIMS.claim, assumptions=("the layout ends with '$', which is a step as well",), answers=("counts",)
 )
-
-
-CLAIMS.append(
-    Claim(
-        id="src-induced-block",
-        source=formalised("Figure 1", "operators induced without alignment; to leave the layout out is our reading"),
-        statement="Without alignment and with scales 1..N pooled, the ideal encoding with scale hint induces one "
-        "operator, the relative encoding N, and the absolute one N(N+3)/2: one for each step of each scale.",
-        latex=r"\mathrm{SRC}_{\mathrm{IPE}}=1,\ \mathrm{SRC}_{\mathrm{rel}}=N,\ \mathrm{SRC}_{\mathrm{abs}}=N(N+3)/2",
-        label="F",
-        check=induced_counts,
-        holds={"layout": BLOCK, "slots": slots_of_parity, "counts": _BLOCK_COUNTS},
-        answers=("counts",),
-        printed=_changed_counts(_BLOCK_COUNTS, relative=lambda N: 1),
-        falsifiers={
-            "the same aligned": {"layout": ALIGNED},
-            "every second place of the output read": {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)},
-        },
-    )
-)
+_EVERY_SECOND = {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)}
+_induced(
+    "src-induced-aligned",
+    formalised("Figure 1", "operators induced on scale-aligned data"),
+    r"\mathrm{SRC}_{\mathrm{IPE}}=\mathrm{SRC}_{\mathrm{rel}}=1,\ \mathrm{SRC}_{\mathrm{abs}}=N+1",
+    statement="On scale-aligned parity with chain of thought, the ideal and the relative encoding induce one operator "
+    "up to every N; the absolute encoding induces one for each step of scale N: N + 1, with the step that writes '$'.",
+    holds={"layout": ALIGNED, "counts": _ALIGNED_COUNTS},
+    label="P",
+    falsifiers={
+        "the same without alignment": {"layout": BLOCK},
+        "every second place of the output read": _EVERY_SECOND,
+    },
+)(induced_counts)
+_induced(
+    "src-induced-block",
+    formalised("Figure 1", "operators induced without alignment; to leave the layout out is our reading"),
+    r"\mathrm{SRC}_{\mathrm{IPE}}=1,\ \mathrm{SRC}_{\mathrm{rel}}=N,\ \mathrm{SRC}_{\mathrm{abs}}=N(N+3)/2",
+    statement="Without alignment and with scales 1..N pooled, the ideal encoding with scale hint induces one operator, "
+    "the relative encoding N, and the absolute one N(N+3)/2: one for each step of each scale.",
+    holds={"layout": BLOCK, "counts": _BLOCK_COUNTS},
+    printed={"counts": {**_BLOCK_COUNTS, RELATIVE: lambda N: 1}},
+    falsifiers={"the same aligned": {"layout": ALIGNED}, "every second place of the output read": _EVERY_SECOND},
+)(induced_counts)

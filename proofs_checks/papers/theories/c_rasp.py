@@ -7,7 +7,7 @@ Languages of Table 1 with an exponent k or a named alphabet are left out.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import product
+from itertools import compress, product
 
 import networkx as nx
 from automata.fa.dfa import DFA
@@ -15,26 +15,15 @@ from automata.fa.nfa import NFA
 
 from lengthgen.circuits.languages.regular import Automaton, canonical, minimal_automaton
 from lengthgen.empirical.studies.theories.c_rasp import decide
-from lengthgen.empirical.studies.theories.c_rasp_positions import (
-    confused_by,
-    confused_states,
-    decide_with_positions,
-    stable_actions,
-    with_positions,
-)
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.claim import Refuted, Source, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 
 SOURCE = Source(paper="Algebraic Decomposition Theory for Transformer Length Generalization", arxiv="2608.13433")
 C_RASP = Source(paper="A Formal Framework for Understanding Length Generalization in Transformers", arxiv="2410.02140")
-
 Element = tuple[int, ...]
 """Action of a word on the states of a complete automaton."""
 Criterion = Callable[[Automaton], bool]
 """Minimal automaton -> True if its language is in a class."""
-Proof = Callable[[Automaton], bool]
-"""Minimal automaton -> True if there is a proof."""
-
 LETTERS = ("a", "b")
 STATES = 3
 """Largest number of live states of the small automata."""
@@ -74,45 +63,28 @@ def small_automata() -> tuple[Automaton, ...]:
     """
     by_transitions: dict[frozenset[tuple[tuple[int, str], int]], Automaton] = {}
     for targets in product(range(-1, STATES), repeat=STATES * len(LETTERS)):
-        table = dict(zip(product(range(STATES), LETTERS), targets, strict=True))
-        transitions = {
-            state: {symbol: table[state, symbol] for symbol in LETTERS if table[state, symbol] >= 0}
-            for state in range(STATES)
-        }
-        if not _in_order(transitions):
-            continue
-        for accepting in product((False, True), repeat=STATES):
-            automaton = _minimal(transitions, accepting)
-            by_transitions.setdefault(frozenset(automaton.step.items()), automaton)
+        table = zip(product(range(STATES), LETTERS), targets, strict=True)
+        step = {place: following for place, following in table if following >= 0}
+        if _in_order(step):
+            for accepting in product((False, True), repeat=STATES):
+                automaton = canonical(_dfa(STATES, LETTERS, step, compress(range(STATES), accepting)).minify())
+                by_transitions.setdefault(frozenset(automaton.step.items()), automaton)
     return tuple(by_transitions.values())
 
 
-def _in_order(transitions: Mapping[int, Mapping[str, int]]) -> bool:
-    """True if breadth-first search meets states in the order of their numbers, and leads on from no state unmet."""
+def _in_order(step: Mapping[tuple[int, str], int]) -> bool:
+    """True if breadth-first search meets the states in the order of their numbers, and no other state has a step."""
     met = [0]
     for state in met:
-        for following in transitions[state].values():
+        for following in (step.get((state, letter), 0) for letter in LETTERS):
             if following not in met:
                 met.append(following)
-    return met == list(range(len(met))) and not any(transitions[state] for state in range(len(met), STATES))
-
-
-def _minimal(transitions: Mapping[int, Mapping[str, int]], accepting: Sequence[bool]) -> Automaton:
-    """Return the minimal automaton of the language of an automaton that starts in state 0."""
-    automaton = DFA(
-        states=set(transitions),
-        input_symbols=set(LETTERS),
-        transitions={state: dict(step) for state, step in transitions.items()},
-        initial_state=0,
-        final_states={state for state, accepts in enumerate(accepting) if accepts},
-        allow_partial=True,
-    )
-    return canonical(automaton.minify())
+    return met == sorted(met) and {state for state, _ in step} <= {*met} == {*range(len(met))}
 
 
 def renamed_padded_complement(automaton: Automaton) -> Automaton:
     """Return the complement, with letters in another order, and with one more letter that changes no state."""
-    other = _complement(automaton)
+    other = canonical(_of(automaton).to_complete().complement(minify=False))
     names = dict(zip(other.symbols, reversed(other.symbols), strict=True))
     step = {(state, names[symbol]): following for (state, symbol), following in other.step.items()}
     step |= {(state, "z"): state for state in range(other.states)}
@@ -121,7 +93,7 @@ def renamed_padded_complement(automaton: Automaton) -> Automaton:
 
 def reversed_words(automaton: Automaton) -> Automaton:
     """Return the minimal automaton of the reversed words."""
-    return canonical(DFA.from_nfa(NFA.from_dfa(_dfa(automaton)).reverse(), minify=True))
+    return canonical(DFA.from_nfa(NFA.from_dfa(_of(automaton)).reverse(), minify=True))
 
 
 def doubled_letters(automaton: Automaton) -> Automaton:
@@ -132,23 +104,23 @@ def doubled_letters(automaton: Automaton) -> Automaton:
     return Automaton(symbols=automaton.symbols, step={**first, **second}, accepting=automaton.accepting)
 
 
-def _complement(automaton: Automaton) -> Automaton:
-    return canonical(_dfa(automaton).to_complete().complement(minify=False))
-
-
-def _dfa(automaton: Automaton) -> DFA:
-    """Return the automaton as automata-lib has it."""
-    transitions: dict[int, dict[str, int]] = {state: {} for state in range(automaton.states)}
-    for (state, symbol), following in automaton.step.items():
+def _dfa(states: int, symbols: Iterable[str], step: Mapping[tuple[int, str], int], accepting: Iterable[int]) -> DFA:
+    """Return an automaton that starts in state 0 as automata-lib has it."""
+    transitions: dict[int, dict[str, int]] = {state: {} for state in range(states)}
+    for (state, symbol), following in step.items():
         transitions[state][symbol] = following
     return DFA(
         states=set(transitions),
-        input_symbols=set(automaton.symbols),
+        input_symbols=set(symbols),
         transitions=transitions,
         initial_state=0,
-        final_states=set(automaton.accepting),
+        final_states=set(accepting),
         allow_partial=True,
     )
+
+
+def _of(automaton: Automaton) -> DFA:
+    return _dfa(automaton.states, automaton.symbols, automaton.step, automaton.accepting)
 
 
 def text(automaton: Automaton) -> str:
@@ -211,8 +183,7 @@ def aperiodic(automaton: Automaton) -> bool:
 def decided(automaton: Automaton) -> bool:
     """Return the decision on C-RASP; raise Refuted if it gives up."""
     decision = decide(automaton)
-    if decision.c_rasp is None:
-        raise Refuted(f"no decision: {decision.why}")
+    refute(decision.c_rasp is None, f"no decision: {decision.why}")
     return decision.c_rasp
 
 
@@ -227,18 +198,14 @@ def backward(automaton: Automaton) -> bool:
     return decided(reversed_words(automaton))
 
 
-def published(*, criterion: Criterion, members: Sequence[str], others: Sequence[str]) -> Evidence:
+def published(criterion: Criterion, members: Sequence[str], others: Sequence[str]) -> Facts:
     """Decide if a criterion holds for the members and not for the others."""
-    for expressions, inside in ((members, True), (others, False)):
-        for expression in expressions:
-            if criterion(minimal_automaton(expression)) is not inside:
-                raise Refuted(f"{expression} is {'in' if inside else 'not in'} C-RASP as printed, but not as decided")
-    reach = f"{len(members) + len(others)} languages"
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=reach,
-        facts=(f"{len(members)} members and {len(others)} others decided as printed",),
-    )
+    for expression in (*members, *others):
+        printed = expression in members
+        if criterion(minimal_automaton(expression)) is not printed:
+            raise Refuted(f"{expression} is {'in' if printed else 'not in'} C-RASP as printed, but not as decided")
+    yield f"{len(members)} members and {len(others)} others decided as printed"
+    yield Reach(f"{len(members) + len(others)} languages")
 
 
 def tame_families() -> Iterator[str]:
@@ -266,40 +233,41 @@ _OTHER_CLASSES = {
     "loops do not count": {"criterion": without_loops},
     "words read backward": {"criterion": backward},
 }
-
-
 CLAIMS = PaperClaims(SOURCE)
 
 
-CLAIMS.append(
-    Claim(
-        id="c-rasp-published",
-        source=SOURCE.at("Table 1"),
-        statement=f"The decision of C-RASP answers as printed for {len(MEMBERS) + len(OTHERS)} languages.",
-        latex=r"L \in \text{C-RASP} \iff \text{balanced counts tell the states of each component apart}",
+for _id, _place, _statement, _latex, _members, _others, _wrong in (
+    (
+        "c-rasp-published",
+        "Table 1",
+        f"The decision of C-RASP answers as printed for {len(MEMBERS) + len(OTHERS)} languages.",
+        r"L \in \text{C-RASP} \iff \text{balanced counts tell the states of each component apart}",
+        MEMBERS,
+        OTHERS,
+        tuple(_OTHER_CLASSES),
+    ),
+    (
+        "c-rasp-traps",
+        "Table 1 and appendix K",
+        "The words that end in b, and the words of alternating runs, are outside C-RASP: 2 languages whose states only "
+        "differ by the last letter.",
+        r"\Sigma^* b,\ (a^+ b^+)^+ \notin \text{C-RASP}",
+        (),
+        TRAPS,
+        ("star-free languages", "loops do not count"),
+    ),
+):
+    CLAIMS.claim(
+        _id,
+        _place,
+        _latex,
+        statement=_statement,
+        holds={"criterion": decided, "members": _members, "others": _others},
         label="P",
-        check=published,
-        holds={"criterion": decided, "members": MEMBERS, "others": OTHERS},
+        strength=Strength.EXHAUSTIVE,
         answers=("members", "others"),
-        falsifiers=_OTHER_CLASSES,
-    )
-)
-
-
-CLAIMS.append(
-    Claim(
-        id="c-rasp-traps",
-        source=SOURCE.at("Table 1 and appendix K"),
-        statement="The words that end in b, and the words of alternating runs, are outside C-RASP: 2 languages whose "
-        "states only differ by the last letter.",
-        latex=r"\Sigma^* b,\ (a^+ b^+)^+ \notin \text{C-RASP}",
-        label="P",
-        check=published,
-        holds={"criterion": decided, "members": (), "others": TRAPS},
-        answers=("members", "others"),
-        falsifiers={name: _OTHER_CLASSES[name] for name in ("star-free languages", "loops do not count")},
-    )
-)
+        falsifiers={name: _OTHER_CLASSES[name] for name in _wrong},
+    )(published)
 
 
 @CLAIMS.claim(
@@ -323,10 +291,8 @@ def between(criterion: Criterion = decided, smaller: Criterion = r_trivial, larg
     automata = small_automata()
     for automaton in automata:
         holds = criterion(automaton)
-        if smaller(automaton) and not holds:
-            raise Refuted(f"{text(automaton)} is in the smaller class and not in C-RASP")
-        if holds and not larger(automaton):
-            raise Refuted(f"{text(automaton)} is in C-RASP and not in the larger class")
+        refute(smaller(automaton) and not holds, f"{text(automaton)} is in the smaller class and not in C-RASP")
+        refute(holds and not larger(automaton), f"{text(automaton)} is in C-RASP and not in the larger class")
     settled = sum(smaller(automaton) or not larger(automaton) for automaton in automata)
     yield f"{len(automata)} automata, {settled} of them with membership known from the two classes"
 
@@ -349,8 +315,7 @@ def invariant(
     """
     automata = [*small_automata(), *(minimal_automaton(expression) for expression in (*MEMBERS, *OTHERS))]
     for automaton in automata:
-        if criterion(automaton) is not criterion(change(automaton)):
-            raise Refuted(f"the answer changes for {text(automaton)}")
+        refute(criterion(automaton) is not criterion(change(automaton)), f"the answer changes for {text(automaton)}")
     yield f"the same answer for {len(automata)} languages and what they become"
 
 
@@ -375,98 +340,10 @@ def families(
     """
     expressions = list(inside())
     for expression in expressions:
-        if not criterion(minimal_automaton(expression)):
-            raise Refuted(f"{expression} is not in C-RASP")
+        refute(not criterion(minimal_automaton(expression)), f"{expression} is not in C-RASP")
     periods = range(period, LONGEST + 1)
     for length in periods:
         if criterion(minimal_automaton(f"({'a' * length})*")):
             raise Refuted(f"the words of a whose length is a multiple of {length} are in C-RASP")
     yield f"{len(expressions)} languages inside"
     yield f"{len(periods)} periods outside"
-
-
-def proved_in(automaton: Automaton) -> bool:
-    """True if some period m and k symbols before each position give a C-RASP program, with m + k at most 4."""
-    sizes = ((window, modulus) for window in range(4) for modulus in range(1, 5 - window))
-    rewritten = (with_positions(automaton, window=window, modulus=modulus) for window, modulus in sizes)
-    return any(other is not None and decide(other).c_rasp for other in rewritten)
-
-
-def proved_out(automaton: Automaton) -> bool:
-    """True if words of one length that begin and end alike confuse two states."""
-    return confused_states(automaton) is not None
-
-
-def out_by_any_words(automaton: Automaton) -> bool:
-    """True if C-RASP cannot follow the states over the letters themselves, which have one length but differ nearby."""
-    return decide(automaton).c_rasp is False
-
-
-def out_by_words_of_any_length(automaton: Automaton) -> bool:
-    """True if words that begin and end alike confuse two states; their lengths may differ, so a period may help."""
-    actions = stable_actions(with_neutral_letter(automaton))
-    return actions is not None and confused_by(actions) is not None
-
-
-def with_neutral_letter(automaton: Automaton) -> Automaton:
-    """Return the automaton with one more letter that changes no state."""
-    idle = {(state, "z"): state for state in range(automaton.states)}
-    return Automaton(symbols=(*automaton.symbols, "z"), step={**automaton.step, **idle}, accepting=automaton.accepting)
-
-
-@CLAIMS.claim(
-    "c-rasp-positions",
-    C_RASP.at("Section 4; the decision is ours"),
-    r"L \in \text{C-RASP}[\text{periodic}, \text{local}] \iff \exists m, k:\ L^{(m, k)} \in \text{C-RASP}",
-    strength=Strength.EXHAUSTIVE,
-    reach=SMALL,
-    falsifiers={
-        "words that differ nearby": {"outside": out_by_any_words},
-        "words of different lengths": {"outside": out_by_words_of_any_length},
-        "no positions": {"inside": lambda automaton: decide(automaton).c_rasp is True},
-    },
-)
-def exclusive(inside: Proof = proved_in, outside: Proof = proved_out) -> Facts:
-    """Each language has a program in C-RASP[periodic, local] or a proof that there is none, and none has both: for all
-    languages with at most 3 states over 2 letters.
-    """
-    automata = small_automata()
-    members = 0
-    for automaton in automata:
-        member, other = inside(automaton), outside(automaton)
-        members += member
-        if member and other:
-            raise Refuted(f"{text(automaton)} has a program and a proof that there is none")
-        if not member and not other:
-            raise Refuted(f"{text(automaton)} has neither proof")
-    yield f"{members} languages with a program, {len(automata) - members} with a proof that there is none"
-
-
-@CLAIMS.claim(
-    "c-rasp-neutral",
-    C_RASP.at("Section 4; the statement is ours"),
-    r"L z\text{-invariant} \Rightarrow (L \in \text{C-RASP}[\text{periodic}, \text{local}] \iff "
-    r"L \in \text{C-RASP})",
-    strength=Strength.EXHAUSTIVE,
-    reach=SMALL,
-    falsifiers={
-        "no such letter": {"change": lambda automaton: automaton},
-        "the letter goes back to the start": {
-            "change": lambda automaton: Automaton(
-                symbols=(*automaton.symbols, "z"),
-                step={**automaton.step, **{(state, "z"): 0 for state in range(automaton.states)}},
-                accepting=automaton.accepting,
-            )
-        },
-    },
-)
-def useless(change: Callable[[Automaton], Automaton] = with_neutral_letter) -> Facts:
-    """With a letter that changes nothing, positions decide no language more than C-RASP without them: for all languages
-    with at most 3 states over 2 letters.
-    """
-    automata = small_automata()
-    for automaton in automata:
-        changed = change(automaton)
-        if decide_with_positions(changed).c_rasp is not decide(changed).c_rasp:
-            raise Refuted(f"positions help with {text(changed)}")
-    yield f"{len(automata)} languages with a letter more that changes nothing"

@@ -14,24 +14,20 @@ from lengthgen.empirical.studies.theories import by_encoding, k_sparse, rasp, ra
 from lengthgen.empirical.studies.theories.c_rasp import Decision, decide
 from lengthgen.empirical.studies.theories.c_rasp_positions import decide_with_positions
 from lengthgen.empirical.studies.theories.rival import Guess, Question
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
-from lengthgen.proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
+from lengthgen.proofs_checks.claim import Refuted, Source, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 from lengthgen.proofs_checks.papers.theories.c_rasp import C_RASP
 
 SPARSE = Source(paper="The Role of Sparsity for Length Generalization in LLMs", arxiv="2502.16792")
 ORDER = Source(paper="The Impact of Positional Encoding on Length Generalization in Transformers", arxiv="2305.19466")
 RASP_L = Source(paper="What Algorithms can Transformers Learn? A Study in Length Generalization", arxiv="2310.16028")
 DEPTH = Source(paper="Knee-Deep in C-RASP: A Transformer Depth Hierarchy", arxiv="2506.16055")
-
 Decide = Callable[[Automaton], Decision]
 Build = Callable[[], Task]
 Prediction = Callable[[str], bool]
 """Prefix of a word -> True if it is predicted to be in the language."""
-
 LONGEST = 11
 BLOCKS = range(3, 7)
-SIZE = 5
 _CHAIN = ("nope", "t5", "alibi", "rope")
 
 
@@ -54,16 +50,6 @@ def answer(theory: Callable[[Question], Guess], encoding: str, subject: Subject)
     """Return yes, no or None of a theory about one subject."""
     probability = theory(Question(subject=subject, encoding=encoding, train=50, test=100)).probability
     return None if probability is None else probability > 1 / 2
-
-
-def seen_symbol() -> Task:
-    """Return the task that writes after n bits if a 1 is among them."""
-    return Task(
-        name="seen",
-        alphabet=("0", "1", "="),
-        prompt=lambda n: [*[("0", "1")] * n, ("=",)],
-        generate=lambda text: [max(text[:-1])],
-    )
 
 
 def place(encoding: str) -> float | None:
@@ -105,27 +91,6 @@ def _examples(name: str) -> rasp_l_programs.Examples:
     return rasp_l_programs.examples(build(), (*range(1, rasp_l_programs.TRAIN + 1), 6, 8, 10))
 
 
-def learned_bands(*, encoding: str, generalizes: Callable[[int, int], bool]) -> Evidence:
-    """Decide for which distances d and training lengths N0 the interpolator learns the pattern j - i = d.
-
-    Args:
-        encoding: the encoding whose patterns are combined.
-        generalizes: d, N0 -> True if it learns the pattern for length SIZE.
-    """
-    cells = [(distance, train) for distance in range(SIZE) for train in range(1, SIZE)]
-    for distance, train in cells:
-        subject = by_encoding.pattern_subject(f"1 if j - i == {distance} else 0")
-        question = Question(subject=subject, encoding=encoding, train=train, test=SIZE)
-        probability = by_encoding.guess_by_min_degree(question).probability
-        if probability is None or (probability > 1 / 2) is not generalizes(distance, train):
-            raise Refuted(f"{encoding}, distance {distance}, trained to {train}: the interpolator says {probability}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"lengths up to {SIZE}",
-        facts=(f"{len(cells)} pairs of a distance and a training length",),
-    )
-
-
 def _no_loops(automaton: Automaton) -> Decision:
     step = {(state, symbol): following for (state, symbol), following in automaton.step.items() if state != following}
     return decide(Automaton(symbols=automaton.symbols, step=step, accepting=automaton.accepting))
@@ -136,9 +101,6 @@ _BETTER = [
     *((name, absolute) for name in _CHAIN[:3] for absolute in ("ape", "sinusoidal")),
 ]
 _FAR = (partial(load, "copy"), partial(load, "reverse"), windowed(3, far=True))
-_PARITY = ("(b*ab*a)*b*", partial(load, "parity-online"))
-
-
 CLAIMS = PaperClaims(C_RASP)
 
 
@@ -204,34 +166,6 @@ def near_and_few(
 
 
 @CLAIMS.claim(
-    "rival-disagreement",
-    "against arXiv 2502.16792; the examples are ours",
-    r"\Sigma^* a \Sigma^* \in \text{C-RASP}, \quad (b^* a b^* a)^* b^* \notin \text{C-RASP}",
-    strength=Strength.EXHAUSTIVE,
-    reach=f"scales up to {k_sparse.TEST}",
-    falsifiers={
-        "parity at once": {"carried": ("(b*ab*a)*b*", partial(load, "parity-direct"))},
-        "the same language twice": {"counted": _PARITY},
-        "the last symbol": {"counted": ("(a+b)*b", seen_symbol)},
-    },
-)
-def theories_differ(
-    counted: tuple[str, Build] = ("(a+b)*a(a+b)*", seen_symbol), carried: tuple[str, Build] = _PARITY
-) -> Facts:
-    """C-RASP and k-sparse contradict each other both ways without positions: the symbol that was seen is counted but
-    depends on all tokens, and parity that is written after each symbol depends on two and is not counted, at scales up
-    to 10.
-    """
-    for (language, build), wanted in ((counted, True), (carried, False)):
-        subject = Subject(name="task", words="", arxiv="", task=build, language=language)
-        answers = answer(rasp.guess_by_c_rasp, "nope", subject), answer(k_sparse.guess, "nope", subject)
-        if answers != (wanted, not wanted):
-            raise Refuted(f"{language} without positions: C-RASP says {answers[0]}, k-sparse {answers[1]}")
-    yield f"C-RASP yes, k-sparse no: {counted[0]}"
-    yield f"C-RASP no, k-sparse yes: {carried[0]}"
-
-
-@CLAIMS.claim(
     "rival-order",
     ORDER.at("Section 4"),
     r"\text{NoPE} > \text{T5} > \text{ALiBi} > \text{rotary}, \text{absolute}",
@@ -251,8 +185,7 @@ def is_order(better: Iterable[tuple[str, str]] = _BETTER, probability: Callable[
     names = sorted({name for pair in pairs for name in pair})
     for first, second in pairs:
         before, after = probability(first), probability(second)
-        if before is None or after is None or before <= after:
-            raise Refuted(f"{first} is not before {second}: {before}, {after}")
+        refute(before is None or after is None or before <= after, f"{first} is not before {second}: {before}, {after}")
     yield f"{len(pairs)} pairs in order"
     yield f"any two of {', '.join(names)} are compared by a number"
     yield Reach(f"{len(names)} encodings")
@@ -280,17 +213,11 @@ def predicts(
 ) -> Facts:
     """A C-RASP program of depth k - 2 tells which prefixes of words of k alternating blocks are such words, by k - 2
     alternations that begin with b and by the last letter: for k = 3..6 and prefixes up to 11 letters.
-
-    Args:
-        depth: k -> number of alternations that the program counts, which is its depth.
-        first: letter with which the counted alternations begin.
-        last: k -> the letter that members end in.
     """
     checked = 0
     for count in BLOCKS:
         automaton = minimal_automaton(alternation(count))
-        if rasp.blocks(automaton) != count:
-            raise Refuted(f"{alternation(count)} is not recognized as {count} blocks")
+        refute(rasp.blocks(automaton) != count, f"{alternation(count)} is not recognized as {count} blocks")
         for text in map("".join, (word for size in range(1, LONGEST + 1) for word in product("ab", repeat=size))):
             state = _state(automaton, text)
             if state is None:
@@ -323,13 +250,6 @@ def programs_exist(
 ) -> Facts:
     """Programs of at most two features exist for the copy of unique tokens, sort and count, and none for the copy with
     repeats, addition and parity, as the authors say: at scales up to 10.
-
-    Decide if enumeration finds a program of RASP-L for the tasks of `short` and for none of the others.
-
-    Args:
-        short: names of published tasks.
-        none: likewise.
-        used: name of a feature -> True if programs may read it.
     """
     for names, wanted in ((short, True), (none, False)):
         for name in names:
@@ -339,40 +259,3 @@ def programs_exist(
             if (parts is not None) is not wanted:
                 raise Refuted(f"{name}: {'no program' if parts is None else 'a program'} was found")
             yield f"{name}: {'no program' if parts is None else ' and '.join(parts) or 'the last token'}"
-
-
-CLAIMS.append(
-    Claim(
-        id="rival-min-degree-relative",
-        source=MIN_DEGREE.at("the min-degree interpolator; the pattern is ours"),
-        statement="With relative positions the min-degree interpolator learns the pattern of one distance iff training "
-        f"shows the distance: at lengths up to {SIZE}.",
-        latex=r"[j - i = d] \text{ is learned from lengths} \le N_0 \iff d < N_0",
-        label="F",
-        check=learned_bands,
-        holds={"encoding": "rpe", "generalizes": lambda distance, train: distance < train},
-        falsifiers={
-            "one length earlier": {"generalizes": lambda distance, train: distance <= train},
-            "one length later": {"generalizes": lambda distance, train: distance + 1 < train},
-            "absolute positions": {"encoding": "ape"},
-        },
-    )
-)
-
-
-CLAIMS.append(
-    Claim(
-        id="rival-min-degree-absolute",
-        source=MIN_DEGREE.at("the min-degree interpolator; the pattern is ours"),
-        statement="With absolute positions it learns the pattern of no distance, since the last length of the test has "
-        f"codes of its own: at lengths up to {SIZE}.",
-        latex=r"[j - i = d] \text{ is learned from no } N_0 < N",
-        label="F",
-        check=learned_bands,
-        holds={"encoding": "ape", "generalizes": lambda distance, train: False},
-        falsifiers={
-            "relative positions": {"encoding": "rpe"},
-            "distances that training shows": {"generalizes": lambda distance, train: distance < train},
-        },
-    )
-)

@@ -155,15 +155,6 @@ def test_a_scale_without_words_is_refused_in_one_line(name: str, scale: int, mes
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "scale"),
-    [("sort", 12), ("copy_unique", 150), ("unique_reverse", 150), ("unique_bigram_copy", 150), ("count", 150)],
-)
-def test_words_reach_the_longest_published_length_or_the_whole_alphabet(name: str, scale: int) -> None:
-    task = MADE[name]
-    task.sequences(scale, task.sample_prompts(scale, 3, np.random.default_rng(0)))
-
-
 def test_the_number_of_ones_is_drawn_uniformly_as_in_the_paper() -> None:
     source = random.Random(3)
     for name, counts in (("parity", {0, 1, 2, 3, 4}), ("binary_majority", {0, 1, 3, 4})):
@@ -197,13 +188,6 @@ def test_copies_need_one_operator_of_one_argument(name: str) -> None:
     traces = traces_up_to(MADE[name], 4)
     assert minimal_arity(traces) == 1
     assert set(src(MADE[name], traces, 1).values.values()) == {1}
-
-
-@pytest.mark.parametrize(
-    "name", ["parity", "binary_majority", "majority", "summation", "parity-steps", "sorting-single"]
-)
-def test_answers_at_once_need_ever_more_arguments(name: str) -> None:
-    assert [minimal_arity(traces_up_to(MADE[name], n)) for n in (3, 5, 7)] == [3, 5, 7]
 
 
 @pytest.mark.parametrize("name", [name for name in MADE if name.endswith("-with-states")])

@@ -2,8 +2,10 @@
 
 import inspect
 import itertools
+import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -52,6 +54,54 @@ def test_the_fewest_operators_are_those_of_brute_force_and_serve_every_step(plai
     assert result.lower == result.upper == len(result.operators) == _oracle(plain)
     assert all(_is_function(operator) for operator in result.operators)
     assert _serves(result.operators, steps)
+
+
+def _drawn(seed: int) -> tuple[list[list[Plain]], int, int]:
+    """Steps of several tables over q symbols at arity k: random ones, or cut out of a few planted operators."""
+    rng = random.Random(seed)
+    q, k = rng.choice([(2, 1), (2, 2), (3, 1)])
+    planted = [{key: rng.randrange(q) for key in range(q**k)} for _ in range(rng.randint(1, 5))]
+    steps: list[list[Plain]] = []
+    for _ in range(rng.randint(2, 7)):
+        tables = []
+        for _ in range(rng.randint(1, 3)):
+            source = rng.choice(planted) if rng.random() < 0.6 else {key: rng.randrange(q) for key in range(q**k)}
+            tables.append({key: source[key] for key in rng.sample(range(q**k), rng.randint(1, q**k))})
+        steps.append(tables)
+    return steps, q, k
+
+
+def test_drawn_instances_are_solved_as_two_oracles_and_the_solver_solve_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some need more than the pairwise bound: of three steps each two can share an operator, but not all."""
+    beyond_pairs = 0
+    for seed in range(500):
+        steps, q, k = _drawn(seed)
+        keys = [*itertools.product(map(str, range(q)), repeat=k)]
+        plain = [[frozenset((keys[n], str(value)) for n, value in table.items()) for table in step] for step in steps]
+        result = fewest_operators(_steps(steps, q), q)
+        assert result.lower == result.upper == oracle.fewest_by_partition(plain), seed
+        assert result.upper == oracle.fewest_by_hitting_set(plain, [*map(str, range(q))], k), seed
+        beyond_pairs += result.clique < result.lower
+        if seed % 25 == 0:
+            with monkeypatch.context() as soon:
+                soon.setattr(module, "MAX_LOOKS", 1)
+                by_solver = fewest_operators(_steps(steps, q), q)
+            assert (by_solver.lower, by_solver.upper) == (result.lower, result.upper), seed
+    assert beyond_pairs > 10
+
+
+@pytest.mark.parametrize("seed", [17, 38])
+def test_pairs_of_large_tables_take_several_looks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search solves a small instance; the solver the same one with larger keys."""
+    steps, q, _ = _drawn(seed)
+    small = _steps(steps, q)
+    monkeypatch.setattr(module, "MAX_LOOKS", 20)
+    answers = []
+    for tables, solves in ((small, False), ([frozenset(t << 400_000 * q for t in step) for step in small], True)):
+        with mock.patch.object(module, "_by_sat", wraps=module._by_sat) as solver:
+            answers.append(fewest_operators(tables, q))
+            assert solver.called == solves
+    assert len({bound for answer in answers for bound in (answer.lower, answer.upper)}) == 1
 
 
 @given(plain=instances)
@@ -117,12 +167,9 @@ def test_the_solver_takes_over_and_bounds_are_given_where_its_time_is_up(monkeyp
     assert _serves(bounds.operators, _steps(_five_cycle()))
 
 
-@pytest.mark.parametrize("shuffle", [list, lambda steps: steps[::-1], sorted], ids=["as-given", "reversed", "sorted"])
-def test_permutations_of_the_alphabet_need_one_operator_each(
-    shuffle: Callable[[list[frozenset[Table]]], list[frozenset[Table]]],
-) -> None:
-    functions = [[dict(enumerate(order))] for order in itertools.permutations(range(3))]
-    assert fewest_operators(shuffle(_steps(functions)), 3).upper == 6
+def test_permutations_of_the_alphabet_need_one_operator_each() -> None:
+    steps = _steps([[dict(enumerate(order))] for order in itertools.permutations(range(3))])
+    assert [fewest_operators(each, 3).upper for each in (steps, steps[::-1], sorted(steps))] == [6, 6, 6]
 
 
 @pytest.fixture

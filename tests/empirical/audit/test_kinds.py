@@ -1,31 +1,15 @@
 """Kinds of faults in whole models that people report: each is found under its name, and right code is silent."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from lengthgen.empirical.audit.models.audit import audit_model
 from lengthgen.empirical.audit.models.whole import own_model
-from tests.empirical.examples.decoders import (
-    HEADS,
-    Absolute,
-    Biased,
-    Config,
-    Decoder,
-    Encoder,
-    Windowed,
-    Without,
-    turned,
-)
-
-
-@pytest.fixture(autouse=True)
-def same_threads():
-    """The audit of a model sets one thread; later tests get back what was set."""
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
+from tests.empirical.examples import decoders
+from tests.empirical.examples.decoders import Absolute, Biased, Config, Decoder, Encoder, Windowed, Without, turned
 
 
 def audited(kind):
@@ -101,23 +85,16 @@ class Sharpened(Decoder):
         return q * (2 + positions[:, None, :, None]).log()
 
 
-RIGHT = [
-    Decoder,
-    Absolute,
-    Biased,
-    Windowed,
-    Encoder,
-    Without,
-    TwoTables,
-    Short,
-    Narrow,
-    Described,
-    Slow,
-    InATuple,
-    PaddingIsTrue,
-    WithSinks,
-    Sharpened,
-]
+class NamedCache(Decoder):
+    """Takes and gives the cache under the name that transformers has from 5.24 on."""
+
+    def forward(self, input_ids, attention_mask=None, position_ids=None, cache=None, use_cache=False):
+        answer = super().forward(input_ids, attention_mask, position_ids, cache, use_cache)
+        return SimpleNamespace(logits=answer.logits, cache=answer.past_key_values)
+
+
+RIGHT = [Decoder, Absolute, Biased, Windowed, Encoder, Without, TwoTables, Short, Narrow, Described, Slow, InATuple,
+         PaddingIsTrue, WithSinks, Sharpened, NamedCache]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", RIGHT)
@@ -327,6 +304,30 @@ class LayerStartsAtZero(Decoder):
         return super().rotate(x, positions - positions[:, :1] if layer else positions, layer)
 
 
+class NamedCacheStartsAtZero(NamedCache):
+    def positions(self, ids, mask, start):
+        return super().positions(ids, mask, 0)
+
+
+class IgnoresPositions(Decoder):
+    def forward(self, input_ids, attention_mask=None, position_ids=None, past_key_values=None, use_cache=False):
+        return super().forward(input_ids, attention_mask, None, past_key_values, use_cache)
+
+
+class MeanOverTheBatch(Decoder):
+    def embed(self, ids, positions):
+        return super().embed(ids, positions) - 0.1 * self.embedding(ids).mean(0)
+
+
+class ZeroAtFirst(CountsKeptKeys):
+    """Layers add nothing until training."""
+
+    def __init__(self):
+        super().__init__()
+        for part in self.outputs:
+            torch.nn.init.zeros_(part.weight)
+
+
 FAULTS = {
     CacheForgetsPadding: ("padding", "token by token"),
     PaddingInABatch: ("padding", "rows padded"),
@@ -361,6 +362,10 @@ FAULTS = {
     OddHead: ("heads-differ", "heads 3 of 4 turn otherwise than the rest"),
     SeesNext: ("later-tokens-seen", "sees 1 later key"),
     LayerStartsAtZero: ("start-index-ignored", "in layer 1, token 1 gets position 0, not 1"),
+    NamedCacheStartsAtZero: ("start-index-ignored", "token 1 gets position 0, not 1"),
+    IgnoresPositions: ("positions-ignored", "other positions that are passed give the same logits"),
+    MeanOverTheBatch: ("batch", "batched with other rows"),
+    ZeroAtFirst: ("start-index-ignored", "token 41 gets position 40, not 41"),
 }
 
 
@@ -380,7 +385,7 @@ class Bucketed(Without):
 
     def __init__(self):
         super().__init__()
-        self.values = torch.nn.Parameter(torch.randn(HEADS, 8))
+        self.values = torch.nn.Parameter(torch.randn(decoders.HEADS, 8))
 
     def bias(self, queries, keys):
         distance = (queries - keys).clamp(min=0)
@@ -411,19 +416,6 @@ def test_layers_that_differ_without_a_word_are_a_note():
     assert [layer["layers"] for layer in answer["recognised"]] == [[0], [1]]
 
 
-class ZeroAtFirst(CountsKeptKeys):
-    """Layers add nothing until training."""
-
-    def __init__(self):
-        super().__init__()
-        for part in self.outputs:
-            torch.nn.init.zeros_(part.weight)
-
-
-def test_weights_that_are_zero_until_training_hide_nothing():
-    assert audited(ZeroAtFirst)["findings"][0]["rule"] == "start-index-ignored"
-
-
 class NeedsACache(Decoder):
     """Positions are taken only once a cache has been made."""
 
@@ -440,23 +432,17 @@ class Single(Decoder):
         return super().embed(ids, positions) @ torch.eye(32, dtype=torch.float32)
 
 
-def test_what_one_call_refuses_loses_none_of_the_others():
-    for kind in (NeedsACache, Single):
-        answer = audited(kind)
-        assert answer["findings"] == []
-        assert answer["recognised"][0]["encoding"] == "RoPE"
+@pytest.mark.parametrize("kind", [NeedsACache, Single])
+def test_what_one_call_refuses_loses_none_of_the_others(kind):
+    answer = audited(kind)
+    assert (answer["findings"], answer["recognised"][0]["encoding"]) == ([], "RoPE")
 
 
 def test_reproductions_fail_while_the_fault_is_there(tmp_path):
     source = "__import__('tests.empirical.audit.test_kinds').empirical.audit.test_kinds."
-    pairs = {
-        PaddingInABatch: Decoder,
-        CountsKeptKeys: Windowed,
-        KeepsAnOffset: Absolute,
-        NoWindow: Windowed,
-        KeepsLess: Windowed,
-        TooShort: Short,
-    }
+    pairs = {PaddingInABatch: Decoder, CountsKeptKeys: Windowed, KeepsAnOffset: Absolute, NoWindow: Windowed,
+             KeepsLess: Windowed, TooShort: Short, NamedCacheStartsAtZero: NamedCache, MeanOverTheBatch: Decoder,
+             UnmaskedPadding: Encoder}  # fmt: skip
     for kind, right in pairs.items():
         torch.manual_seed(0)
         subject = own_model(kind, kind.__name__, source + kind.__name__)

@@ -25,14 +25,6 @@ MASKS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def same_threads():
-    """The audit of a model sets one thread; later tests get back what was set."""
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("padded", [False, True])
 def test_logits_of_multi_head_attention_give_the_weights_that_it_returns(mask, padded):

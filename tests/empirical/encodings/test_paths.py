@@ -2,25 +2,19 @@
 
 import math
 
+import numpy as np
 import pytest
 import sympy as sp
 import torch
 
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.biases import ALiBi
 from lengthgen.empirical.encodings.paths import (
-    BiasOnlyFoX,
-    Cable,
-    FixedFoX,
     FoX,
-    GatedCable,
-    LogarithmicCable,
-    UngatedCable,
     path_sums,
 )
-from lengthgen.theory.encodings import biases, paths
-from lengthgen.theory.encodings.catalogue import named
-from tests.empirical.twins import HOSTILE, exact, normal, symbolic_bias
+from lengthgen.theory.encodings import paths
+from tests.empirical.encodings.table import WIDTH, make, shaken
+from tests.empirical.twins import HOSTILE, exact, normal
 
 H, D, B = 3, 5, 2
 LENGTHS = (1, 2, 31, 32, 33, 100)
@@ -56,38 +50,6 @@ def budget(sums, length, dtype):
     return (2.01 * torch.finfo(dtype).eps / 2 + 2.01 * length * UNIT) * sums.abs()
 
 
-@pytest.mark.parametrize("start", [0, 10**6])
-def test_fox_is_its_symbolic_twin(start):
-    positions = torch.arange(9) + start
-    encoding, content = make_fox(), Content(x_BLD=normal(2, 1, 9, D))
-    gates = encoding.log_gates(content)[0].detach()
-    bias = encoding.bias(positions, positions, content, dtype=torch.float64)[0]
-    for head in range(H):
-        values = {paths.LOG_GATES[start + at]: sp.Rational(gate) for at, gate in enumerate(gates[head].tolist())}
-        expected = symbolic_bias(paths.FOX, values, positions.tolist())
-        seen = ~expected.isnan()
-        assert ((bias[head] - expected).abs()[seen] <= budget(expected, 9, torch.float64)[seen]).all()
-
-
-def test_fox_gates_are_sigmoids_of_logits_of_the_layer():
-    encoding, x = make_fox(layers=2), normal(3, B, 4, D)
-    for layer in range(2):
-        log_gates = encoding.log_gates(Content(layer=layer, x_BLD=x))
-        for head in range(H):
-            logits = x @ encoding.weight[layer, head] + encoding.offset[layer, head]
-            expected = [[exact(paths.fox_log_gate(sp.Rational(logit))) for logit in row] for row in logits.tolist()]
-            torch.testing.assert_close(
-                log_gates[:, head], torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0
-            )
-
-
-def test_fox_starts_as_the_released_code_does():
-    torch.manual_seed(0)
-    encoding = FoX(width=64, heads=8, layers=4)
-    assert (encoding.offset == 0).all()
-    assert encoding.weight.std().item() == pytest.approx(0.02, rel=0.1)
-
-
 @pytest.mark.parametrize("length", LENGTHS)
 def test_fox_is_the_sum_along_the_path(length):
     encoding, content = make_fox(), Content(x_BLD=normal(4, B, length, D))
@@ -96,11 +58,9 @@ def test_fox_is_the_sum_along_the_path(length):
     for dtype in (torch.float64, torch.float32, torch.bfloat16):
         bias = encoding.bias(positions, positions, content, dtype=dtype)
         assert bias.dtype == dtype and bias.shape == (B, H, length, length)
-        for row in range(B):
-            for head in range(H):
-                right = exact_paths(gates[row, head], range(length), range(length))
-                off = (bias[row, head].double() - right).abs()
-                assert (off <= budget(right, length, dtype)).all(), (dtype, off.max())
+        for row, head in np.ndindex(B, H):
+            right = exact_paths(gates[row, head], range(length), range(length))
+            assert ((bias[row, head].double() - right).abs() <= budget(right, length, dtype)).all(), dtype
 
 
 def test_fox_x_transformers_agrees():
@@ -171,73 +131,12 @@ def test_fox_is_finite_however_strongly_gates_forget(dtype):
     assert bias[0, 0, -1, 0] <= 0.99 * torch.finfo(dtype).min
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_fox_narrow_modules_stay_within_their_budget(dtype):
-    """Logits of D + 1 terms and their logsigmoid in float32, at most 4 units more; then sums in float64."""
-    x, positions = normal(6, B, 80, D).to(dtype), torch.arange(80)
-    narrow = make_fox().to(dtype)
-    wide = FoX(width=D, heads=H, layers=1).double()
-    wide.load_state_dict({name: value.double() for name, value in narrow.state_dict().items()})
-    content, exact_content = Content(x_BLD=x), Content(x_BLD=x.double())
-    bias = narrow.bias(positions, positions, content)
-    right = wide.bias(positions, positions, exact_content, dtype=torch.float64)
-    single = torch.finfo(torch.float32).eps / 2
-    terms = torch.nn.functional.linear(x.double().abs(), wide.weight[0].abs(), wide.offset[0].abs()).transpose(1, 2)
-    # |d log sigma / dz| < 1: a gate is off by what its logit is, and by four units of its logarithm.
-    gate_errors = ((D + 1) * single * terms + 4 * single * wide.log_gates(exact_content).abs()).cumsum(-1)
-    path_errors = (gate_errors[..., :, None] - gate_errors[..., None, :]).tril()
-    assert ((bias.double() - right).abs() <= 1.01 * path_errors + 2.01 * single * right.abs() + 1e-12).all()
-
-
 def test_fox_autocast_does_not_narrow_the_gates():
     encoding, positions = FoX(width=D, heads=H, layers=1), torch.arange(30)
     content = Content(x_BLD=normal(21, B, 30, D, dtype=torch.float32))
     before = encoding.bias(positions, positions, content)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.equal(encoding.bias(positions, positions, content), before)
-
-
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("pad_positions", ["repeated", "their own"])
-def test_fox_padding_changes_nothing_whatever_its_content(side, pad_positions):
-    encoding, x, noise = make_fox(), normal(7, B, 40, D), 50 * normal(8, B, 37, D)
-    positions = torch.arange(40)
-    alone = encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
-    if side == "left":
-        pads = torch.zeros(37, dtype=torch.int64) if pad_positions == "repeated" else torch.arange(-37, 0)
-        padded, at, real = torch.cat((noise, x), 1), torch.cat((pads, positions)), slice(37, None)
-    else:
-        pads = torch.full((37,), 39) if pad_positions == "repeated" else torch.arange(40, 77)
-        padded, at, real = torch.cat((x, noise), 1), torch.cat((positions, pads)), slice(40)
-    bias = encoding.bias(at, at, Content(x_BLD=padded), dtype=torch.float64)[..., real, real]
-    assert ((bias - alone).abs() <= 2 * budget(alone, 77, torch.float64)).all()
-
-
-def test_fox_a_removed_prefix_leaves_no_trace_and_a_removed_middle_does():
-    encoding, x = make_fox(), normal(9, 1, 60, D)
-
-    def bias(x):
-        positions = torch.arange(x.shape[1])
-        return encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
-
-    full_bias = bias(x)
-    torch.testing.assert_close(bias(x[:, 20:]), full_bias[..., 20:, 20:], rtol=1e-13, atol=1e-11)
-    without_one = bias(torch.cat((x[:, :30], x[:, 31:]), 1))
-    assert ((without_one[..., 30:, :30] - full_bias[..., 31:, :30]).abs() > 1e-6).all()
-
-
-def test_fox_positions_without_a_token_are_no_step():
-    encoding, content = make_fox(), Content(x_BLD=normal(10, 1, len(HOSTILE), D))
-    hostile, plain = torch.tensor(HOSTILE), torch.arange(len(HOSTILE))
-    assert torch.equal(encoding.bias(hostile, hostile, content), encoding.bias(plain, plain, content))
-
-
-@pytest.mark.parametrize("queries", [1, 3, 40])
-def test_fox_the_last_queries_are_those_among_all(queries):
-    encoding, content, positions = make_fox(), Content(x_BLD=normal(11, B, 70, D)), torch.arange(70)
-    full_bias = encoding.bias(positions, positions, content, dtype=torch.float64)
-    last = encoding.bias(positions[-queries:], positions, content, dtype=torch.float64)
-    torch.testing.assert_close(last, full_bias[:, :, -queries:], rtol=1e-13, atol=1e-12)
 
 
 def test_fox_gradients(monkeypatch):
@@ -267,114 +166,26 @@ def test_fox_gradients_are_those_of_the_plain_difference():
     )
 
 
-def test_fox_content_without_tokens_for_the_path_is_refused():
-    encoding, positions, x = make_fox(), torch.arange(6), normal(15, 1, 6, D)
-    with pytest.raises(ValueError, match="the content has no x_BLD"):
-        encoding.bias(positions, positions)
-    with pytest.raises(ValueError, match="x has 6 tokens, but there are 5 key positions"):
-        encoding.bias(positions[:5], positions[:5], Content(x_BLD=x))
-    with pytest.raises(ValueError, match="the 2 queries are not the last 2 of the 6 tokens"):
-        encoding.bias(positions[1:3], positions, Content(x_BLD=x))
-    with pytest.raises(ValueError, match="the 7 queries are not the last 7 of the 6 tokens"):
-        encoding.bias(torch.arange(7), positions, Content(x_BLD=x))
-    with pytest.raises(ValueError, match="positions must not decrease along the sequence"):
-        encoding.bias(positions.flip(0), positions.flip(0), Content(x_BLD=x))
-    with pytest.raises(ValueError, match="positions must be integers"):
-        encoding.bias(positions.float(), positions, Content(x_BLD=x))
+KINDS = ("cable", "cable-gated", "cable-nw", "cable-log")
 
 
-def test_fox_gates_without_data_give_keys_after_the_query_zero():
-    bias = BiasOnlyFoX(heads=H, layers=2).bias(torch.tensor(HOSTILE), torch.tensor(HOSTILE), Content(layer=1))
-    assert (bias.triu(1) == 0).all()
-
-
-def test_fox_timescales_of_alibi_are_alibi():
-    """Slopes 2^-1 and 2^-16 are two timescales; the middle of three is ALiBi's of no head."""
-    positions = torch.tensor(HOSTILE)
-    slopes = [1 / slope for slope in biases.alibi_slopes(2)]
-    ours = FixedFoX(heads=2, shortest=float(slopes[0]), longest=float(slopes[1])).bias(positions, positions)
-    assert torch.equal(ours, ALiBi(heads=2).bias(positions, positions).tril())
-
-
-def test_fox_half_precision_does_not_round_timescales():
-    positions = torch.arange(50)
-    before = FixedFoX(heads=5).bias(positions, positions)
-    assert torch.equal(FixedFoX(heads=5).half().bias(positions, positions), before)
-
-
-@pytest.mark.parametrize(
-    "ends", [(0.0, 2.0), (4.0, 2.0), (1.0, float("inf")), (float("nan"), 2.0), (1.0, float("nan"))]
-)
-def test_fox_timescales_out_of_order_are_refused(ends):
-    with pytest.raises(ValueError, match="timescales must be 0 < shortest <= longest < inf, not"):
-        FixedFoX(heads=2, shortest=ends[0], longest=ends[1])
-
-
-def flexible():
-    """Each encoding with the content it needs, 1 + 2 positions rows."""
-    bias_only = BiasOnlyFoX(heads=H, layers=1)
-    with torch.no_grad():
-        bias_only.logits.copy_(normal(17, 1, H))
-    return {"full": make_fox().float(), "bias only": bias_only, "fixed": FixedFoX(heads=H)}
-
-
-KINDS = {"cable": Cable, "cable-gated": GatedCable, "cable-nw": UngatedCable, "cable-log": LogarithmicCable}
-
-
-def make(name, layers=1):
-    """Cable with large weights, as the module starts with small ones."""
-    encoding = KINDS[name](width=D, heads=H, layers=layers).double()
-    with torch.no_grad():
-        for seed, parameter in enumerate(encoding.parameters()):
-            parameter.copy_(normal(seed, *parameter.shape))
-    return encoding
-
-
-def twin_values(encoding, x_LD, head, layer, first):
-    """Values of the twin's steps and gates at positions from `first` on, each by its own formula."""
-    values = {}
-    for at, x in enumerate(x_LD):
-        logit = sp.Rational(float(x @ encoding.weight[layer, head]))
-        if type(encoding) is Cable:
-            logit += sp.Rational(float(encoding.offset[layer, head]))
-            values[paths.CABLE_STEPS[first + at]] = -paths.cable_log_gate(logit)
-            continue
-        values[paths.CABLE_RECTIFIED[first + at]] = paths.cable_rectified(logit)
-        if type(encoding) is not UngatedCable:
-            values[paths.CABLE_GATES[first + at]] = paths.cable_gate(
-                sp.Rational(float(x @ encoding.gate_weight[layer, head]))
-            )
-    return values
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_cable_is_its_symbolic_twin_in_each_layer(name):
-    start = 10**6
-    encoding, x, positions = make(name, layers=2), normal(9, 1, 4, D), torch.arange(4) + start
-    for layer in range(2):
-        bias = encoding.bias(positions, positions, Content(layer=layer, x_BLD=x), dtype=torch.float64)[0]
-        for head in (0, H - 1):
-            with torch.no_grad():
-                values = twin_values(encoding, x[0], head, layer, start)
-            expected = symbolic_bias(named(name), values, positions.tolist())
-            seen = ~expected.isnan()
-            torch.testing.assert_close(bias[head][seen], expected[seen], rtol=1e-13, atol=1e-13)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_cable_positions_without_a_token_are_no_step(name):
-    encoding, content = make(name), Content(x_BLD=normal(10, B, len(HOSTILE), D))
-    hostile, plain = torch.tensor(HOSTILE), torch.arange(len(HOSTILE))
+@pytest.mark.parametrize("name", ["fox", *KINDS])
+def test_positions_without_a_token_are_no_step_and_the_last_queries_are_those_among_all(name):
+    encoding, hostile = shaken(make(name)), torch.tensor(HOSTILE)
+    content, plain = Content(x_BLD=normal(10, B, len(HOSTILE), WIDTH)), torch.arange(len(HOSTILE))
     assert torch.equal(encoding.bias(hostile, hostile, content), encoding.bias(plain, plain, content))
+    content, positions = Content(x_BLD=normal(11, B, 70, WIDTH)), torch.arange(70)
+    full_bias = encoding.bias(positions, positions, content, dtype=torch.float64)
+    for queries in (1, 3, 40):
+        last = encoding.bias(positions[-queries:], positions, content, dtype=torch.float64)
+        torch.testing.assert_close(last, full_bias[:, :, -queries:], rtol=1e-12, atol=1e-12)
 
 
 def test_cable_keys_after_the_query_get_zero_or_the_same_logarithm():
-    x, positions = normal(11, B, 70, D), torch.arange(70)
+    x, positions = normal(11, B, 70, WIDTH), torch.arange(70)
     for name in ("cable", "cable-gated", "cable-nw"):
-        assert (make(name).bias(positions, positions, Content(x_BLD=x)).triu(1) == 0).all()
-    encoding = make("cable-log")
-    with torch.no_grad():
-        encoding.gate_weight.zero_()
+        assert (shaken(make(name)).bias(positions, positions, Content(x_BLD=x)).triu(1) == 0).all()
+    encoding = shaken(make("cable-log"), gate_weight=0)
     bias = encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
     assert torch.equal(bias, bias.mT) and bias[..., 0, 69].max() < -1
     formula = paths.cable_logarithm(
@@ -387,47 +198,8 @@ def test_cable_keys_after_the_query_get_zero_or_the_same_logarithm():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_cable_the_last_queries_are_those_among_all(name):
-    encoding, content, positions = make(name), Content(x_BLD=normal(15, B, 70, D)), torch.arange(70)
-    full_bias = encoding.bias(positions, positions, content, dtype=torch.float64)
-    last = encoding.bias(positions[-9:], positions, content, dtype=torch.float64)
-    torch.testing.assert_close(last, full_bias[..., -9:, :], rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_cable_is_finite_however_large_steps_and_gates_are(name, dtype):
-    encoding, positions = make(name), torch.arange(40)
-    bias = encoding.bias(positions, positions, Content(x_BLD=1e30 * normal(12, 1, 40, D).abs()), dtype=dtype)
+    encoding, positions = shaken(make(name)), torch.arange(40)
+    bias = encoding.bias(positions, positions, Content(x_BLD=1e30 * normal(12, 1, 40, WIDTH).abs()), dtype=dtype)
     assert bias.dtype == dtype and bias.isfinite().all() and (bias <= 0).all() and bias.min() < -100
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_cable_narrow_modules_stay_near_the_wide_one(name):
-    """Logits of D terms, gates and sums in float32: each is off by a few units of the terms that it is made of."""
-    x, positions = normal(13, B, 90, D, dtype=torch.float32), torch.arange(90)
-    narrow, wide = make(name).float(), make(name)
-    for parameter, rounded in zip(wide.parameters(), narrow.parameters(), strict=True):
-        parameter.data.copy_(rounded)
-    bias = narrow.bias(positions, positions, Content(x_BLD=x))
-    right = wide.bias(positions, positions, Content(x_BLD=x.double()), dtype=torch.float64)
-    path = wide.log_gates(Content(x_BLD=x.double())).cumsum(-1)
-    reach = (path[..., :, None] - path[..., None, :]).abs()
-    assert ((bias.double() - right).abs() <= 100 * torch.finfo(torch.float32).eps * (1 + reach + right.abs())).all()
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_cable_gradients(name):
-    encoding, positions = make(name), torch.arange(6)
-    x = normal(14, 1, 6, D).requires_grad_()
-
-    def bias(x, *_):
-        return encoding.bias(positions[-5:], positions, Content(x_BLD=x), dtype=torch.float64)
-
-    assert torch.autograd.gradcheck(bias, (x, *encoding.parameters()))
-
-
-def test_cable_content_without_tokens_is_refused():
-    for name in KINDS:
-        with pytest.raises(ValueError, match="the content has no x_BLD"):
-            make(name).bias(torch.arange(3), torch.arange(3))

@@ -7,7 +7,6 @@ import sympy as sp
 import torch
 
 from lengthgen.empirical.encodings.prism import PRISM, sequence_starts
-from lengthgen.empirical.model.mapped import MappedEncoding
 from lengthgen.theory.encodings import prism
 from lengthgen.theory.encodings.rotary import frequencies
 
@@ -129,34 +128,6 @@ def test_the_network_is_a_gru_as_pytorch_has_it():
     torch.testing.assert_close(gates, logits.softmax(-1), rtol=1e-12, atol=1e-14)
 
 
-def test_a_token_changes_what_follows_it_and_nothing_before():
-    encoding, x = make_prism(), draw(6, BATCH, LENGTH, WIDTH)
-    codes = encoding.embed(x, torch.arange(LENGTH)) - x
-    for at in (0, 7, LENGTH - 1):
-        changed = x.clone()
-        changed[:, at] += 1
-        codes_changed = encoding.embed(changed, torch.arange(LENGTH)) - changed
-        assert torch.equal(codes_changed[:, :at], codes[:, :at])
-        assert ((codes_changed - codes)[:, at:].abs().amax(-1) > 1e-9).all()
-
-
-def test_a_row_of_packed_sequences_is_its_sequences():
-    encoding, x = make_prism(), draw(7, BATCH, LENGTH, WIDTH)
-    positions = torch.cat((torch.arange(8), torch.arange(LENGTH - 8)))
-    packed = encoding.embed(x, positions)
-    torch.testing.assert_close(packed[:, :8], encoding.embed(x[:, :8], positions[:8]), rtol=0, atol=1e-13)
-    torch.testing.assert_close(packed[:, 8:], encoding.embed(x[:, 8:], positions[8:]), rtol=0, atol=1e-13)
-
-
-def test_an_ensemble_is_mapped_at_once_and_is_its_members():
-    members, x = [make_prism(seed) for seed in range(3)], draw(8, 3, BATCH, LENGTH, WIDTH)
-    ensemble = MappedEncoding(members)
-    together = ensemble.embed(x, torch.arange(LENGTH))
-    assert not ensemble.looped
-    for row, member in enumerate(members):
-        torch.testing.assert_close(together[row], member.embed(x[row], torch.arange(LENGTH)), rtol=0, atol=1e-13)
-
-
 @pytest.mark.parametrize("increment", [2.0, 800.0])
 def test_every_parameter_has_a_finite_slope_also_where_gates_are_hard(increment):
     encoding, x = make_prism().float(), draw(9, BATCH, LENGTH, WIDTH).float()
@@ -180,3 +151,11 @@ def test_autocast_leaves_the_state_alone_and_narrow_embeddings_are_rounded_once(
 def test_gaps_between_positions_are_ignored():
     encoding, x = make_prism(), draw(11, BATCH, LENGTH, WIDTH)
     assert torch.equal(encoding.embed(x, torch.arange(LENGTH) ** 2), encoding.embed(x, torch.arange(LENGTH)))
+
+
+def test_a_row_of_packed_sequences_is_its_sequences():
+    encoding, x = make_prism(), draw(7, BATCH, LENGTH, WIDTH)
+    positions = torch.cat((torch.arange(8), torch.arange(LENGTH - 8)))
+    packed = encoding.embed(x, positions)
+    torch.testing.assert_close(packed[:, :8], encoding.embed(x[:, :8], positions[:8]), rtol=0, atol=1e-13)
+    torch.testing.assert_close(packed[:, 8:], encoding.embed(x[:, 8:], positions[8:]), rtol=0, atol=1e-13)

@@ -6,7 +6,6 @@ from math import comb
 import pytest
 import torch
 
-from lengthgen.empirical.encodings.rotary import Rotary
 from lengthgen.empirical.encodings.tensors import sample_positions
 from lengthgen.theory.encodings import randomized
 
@@ -21,10 +20,7 @@ def test_positions_are_distinct_sorted_and_in_range(length, longest):
     assert positions.dtype == torch.int64 and positions.shape == (length,)
     assert (positions.diff() > 0).all()
     assert ((positions >= 0) & (positions < longest)).all()
-
-
-def test_a_full_draw_is_the_plain_sequence():
-    assert torch.equal(sample(7, 7), torch.arange(7))
+    assert length < longest or torch.equal(positions, torch.arange(length))
 
 
 def test_every_set_is_alike_likely():
@@ -65,13 +61,6 @@ def test_the_generator_decides_all():
     before = torch.random.get_rng_state()
     sample(10, 100)
     assert torch.equal(torch.random.get_rng_state(), before)
-
-
-def test_any_encoding_takes_them():
-    q = torch.randn(1, 2, 10, 4, generator=torch.Generator().manual_seed(5))
-    positions = sample(10, 1000)
-    turned_q, turned_k = Rotary(head_dim=4).rotate(q, q, positions)
-    assert turned_q.shape == q.shape and torch.equal(turned_q, turned_k)
 
 
 @pytest.mark.parametrize(("length", "longest"), [(6, 5), (-1, 5)])

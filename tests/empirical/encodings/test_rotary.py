@@ -1,6 +1,5 @@
 """Rotary encodings in torch: other libraries, far positions, what is refused, and what each of them is at its ends."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -16,7 +15,6 @@ from lengthgen.empirical.encodings.rotary import (
     SWAT,
     DynamicNTK,
     HoPE,
-    NTKAware,
     PositionInterpolation,
     Rotary,
     XPos,
@@ -25,37 +23,77 @@ from lengthgen.empirical.encodings.rotary import (
     light_cone,
 )
 from lengthgen.empirical.model.decoder import Decoder
-from lengthgen.empirical.model.mapped import stack_models
-from lengthgen.theory.encodings import biases, hope, rotary
+from lengthgen.theory.encodings import hope, rotary
 from lengthgen.theory.encodings.encoding import Encoding, Normaliser
-from tests.empirical.twins import HOSTILE, exact, normal, symbolic_scores
+from tests.empirical.encodings.table import exact_gammas
+from tests.empirical.twins import HOSTILE, exact, normal
 
 ROPE_HEAD_DIM = 6
-LAYOUTS = {"interleaved": [0, 1, 2, 3, 4, 5], "halves": [0, 2, 4, 1, 3, 5]}
-"""Where each layout has the coordinates of planes 0, 0, 1, 1, 2, 2."""
 
 
-def test_rope_transformers_agrees():
+def test_rope_transformers_and_rotary_embedding_torch_agree():
+    from rotary_embedding_torch import RotaryEmbedding
     from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
     length, head_dim = 64, 16
     q, k = normal(1, 2, 2, 3, length, head_dim, dtype=torch.float32)
     angles = torch.outer(torch.arange(length).float(), 10000.0 ** (-torch.arange(0, head_dim, 2) / head_dim))
-    both = torch.cat((angles, angles), -1)[None]
-    theirs = apply_rotary_pos_emb(q, k, both.cos(), both.sin())
-    ours = Rotary(head_dim=head_dim, layout="halves").rotate(q, k, torch.arange(length))
-    torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=2e-5)
+    both, library = torch.cat((angles, angles), -1)[None], RotaryEmbedding(dim=head_dim)
+    for layout, theirs in (
+        ("halves", apply_rotary_pos_emb(q, k, both.cos(), both.sin())),
+        ("interleaved", (library.rotate_queries_or_keys(q), library.rotate_queries_or_keys(k))),
+    ):
+        ours = Rotary(head_dim=head_dim, layout=layout).rotate(q, k, torch.arange(length))
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=2e-5)
 
 
-def test_rope_rotary_embedding_torch_agrees():
-    from rotary_embedding_torch import RotaryEmbedding
+def frequencies_of_transformers(kind, head_dim, *, trained=4096, factor=1.0, length=None, **more):
+    """Frequencies and magnitude that transformers computes, in float64; powers in float32."""
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-    length, head_dim = 64, 16
-    q, k = normal(2, 2, 2, 3, length, head_dim, dtype=torch.float32)
-    library = RotaryEmbedding(dim=head_dim)
-    theirs = library.rotate_queries_or_keys(q), library.rotate_queries_or_keys(k)
-    ours = Rotary(head_dim=head_dim).rotate(q, k, torch.arange(length))
-    torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=2e-5)
+    parameters = {"rope_type": kind, "rope_theta": 10000.0, "factor": factor, **more}
+    config = LlamaConfig(
+        hidden_size=head_dim, num_attention_heads=1, max_position_embeddings=trained, rope_parameters=parameters
+    )
+    frequencies, magnitude = ROPE_INIT_FUNCTIONS[kind](config, "cpu", **({} if length is None else {"seq_len": length}))
+    return frequencies.double(), magnitude
+
+
+SINGLE = 6e-8
+"""Half a unit in the last place of a float32 power: its exponent is off by that, times ln(10^4) = 9.2 or more."""
+STRETCHED = [
+    # module, arguments of transformers, length, roundings
+    *((PositionInterpolation(head_dim=64, scale=s), ("linear", 64, {"factor": s}), 1, 12) for s in (1.0, 4.0, 32.0)),
+    *(
+        (
+            DynamicNTK(head_dim=64, trained_length=4096, factor=factor),
+            ("dynamic", 64, {"factor": factor, "length": length}),
+            length,
+            16,
+        )
+        for factor in (1.0, 4.0)
+        for length in (1, 4096, 4097, 5000, 32768)
+    ),
+    *(
+        (
+            YaRN(head_dim=head_dim, scale=s, trained_length=trained, ramp="code"),
+            ("yarn", head_dim, {"factor": s, "trained": int(trained * s), "original_max_position_embeddings": trained}),
+            1,
+            12 + 2 * s,  # gamma is off by eps, up to s times theta'
+        )
+        for head_dim, trained in ((128, 4096), (64, 2048), (8, 64), (128, 32768))
+        for s in (1.0, 16.0)
+    ),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs", "length", "roundings"), STRETCHED)
+def test_frequencies_of_longer_texts_are_those_of_transformers(ours, theirs, length, roundings):
+    kind, head_dim, arguments = theirs
+    frequencies, magnitude = frequencies_of_transformers(kind, head_dim, **arguments)
+    torch.testing.assert_close(ours.frequencies(length), frequencies, rtol=roundings * SINGLE, atol=0)
+    assert magnitude == pytest.approx(ours.magnitude(), rel=1e-15)
 
 
 def test_rope_the_layouts_differ_by_the_permutation_of_the_symbolic_side():
@@ -96,116 +134,16 @@ def test_rope_gradients_flow_to_contents_and_angles(layout):
     assert torch.autograd.gradcheck(turned_by, (x, angles))
 
 
-def test_rope_a_head_of_another_width_is_refused():
-    q = torch.zeros(1, 1, 3, 6)
-    with pytest.raises(ValueError, match="queries are 6 wide, not head_dim = 4"):
-        Rotary(head_dim=4).rotate(q, q, torch.arange(3))
-
-
-INTERPOLATION_HEAD_DIM = 6
-FEW = (0, 1, 257, 4095, 10**6)
-"""Some of the hostile positions, as a score of the symbolic twin takes its time."""
-
-
-@pytest.mark.parametrize("scale", [1.0, 4.0, 32.0])
-def test_interpolation_frequencies_are_those_of_transformers(scale):
-    from transformers import LlamaConfig
-    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
-
-    config = LlamaConfig(
-        hidden_size=64,
-        num_attention_heads=1,
-        rope_parameters={"rope_type": "linear", "rope_theta": 10000.0, "factor": scale},
-    )
-    theirs, magnitude = ROPE_INIT_FUNCTIONS["linear"](config, "cpu")
-    ours = PositionInterpolation(head_dim=64, scale=scale)
-    # Theirs are powers in float32: the exponent is off by eps/2 of itself, which ln(10^4) = 9.2 multiplies.
-    torch.testing.assert_close(ours.frequencies(1), theirs.double(), rtol=12 * 6e-8, atol=0)
-    assert magnitude == ours.magnitude() == 1
-
-
-def test_interpolation_is_rope_at_positions_divided():
-    q, k = normal(1, 2, 1, 2, 10, INTERPOLATION_HEAD_DIM)
-    positions = torch.arange(10)
-    rotated = PositionInterpolation(head_dim=INTERPOLATION_HEAD_DIM, scale=8).rotate(q, k, 8 * positions)
-    torch.testing.assert_close(
-        rotated, Rotary(head_dim=INTERPOLATION_HEAD_DIM).rotate(q, k, positions), rtol=0, atol=1e-14
-    )
-
-
-def test_interpolation_at_scale_one_it_is_rope():
-    q, k = normal(2, 2, 1, 2, len(HOSTILE), INTERPOLATION_HEAD_DIM)
-    positions = torch.tensor(HOSTILE)
-    rotated = PositionInterpolation(head_dim=INTERPOLATION_HEAD_DIM, scale=1).rotate(q, k, positions)
-    for ours, theirs in zip(rotated, Rotary(head_dim=INTERPOLATION_HEAD_DIM).rotate(q, k, positions), strict=True):
-        assert torch.equal(ours, theirs)
-
-
 NTK_HEAD_DIM, NTK_TRAINED = 6, 256
-"""Some of the hostile positions, as a score of the symbolic twin takes its time."""
-# An angle of 10^6 in float64 is off by a few times 10^6 eps (a factor s^-w by w ln s / s^w <= 1/e times that), and so
-# is its cosine; a score by that times |q| |k|.
-
-
-def ntk_scores(encoding, q, k, positions):
-    q, k = encoding.rotate(q, k, positions)
-    return q @ k.transpose(-1, -2)
-
-
-@pytest.mark.parametrize("scale", [1, 2, 16])
-def test_ntk_frequencies_are_those_of_the_scaled_base(scale):
-    expected = [float(theta) for theta in rotary.ntk_frequencies(NTK_HEAD_DIM, 10000, scale=sp.Integer(scale))]
-    frequencies = NTKAware(head_dim=NTK_HEAD_DIM, scale=scale).frequencies(1)
-    torch.testing.assert_close(frequencies, torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
-
-
-@pytest.mark.parametrize("length", [1, 4096, 4097, 5000, 32768])
-@pytest.mark.parametrize("factor", [1.0, 4.0])
-def test_ntk_the_dynamic_frequencies_are_those_of_transformers(factor, length):
-    from transformers import LlamaConfig
-    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
-
-    config = LlamaConfig(
-        hidden_size=64,
-        num_attention_heads=1,
-        max_position_embeddings=4096,
-        rope_parameters={"rope_type": "dynamic", "rope_theta": 10000.0, "factor": factor},
-    )
-    theirs, magnitude = ROPE_INIT_FUNCTIONS["dynamic"](config, "cpu", seq_len=length)
-    ours = DynamicNTK(head_dim=64, trained_length=4096, factor=factor)
-    # Theirs are powers in float32: the exponent is off by eps/2 of itself, which the logarithm of the base multiplies.
-    torch.testing.assert_close(ours.frequencies(length), theirs.double(), rtol=16 * 6e-8, atol=0)
-    assert magnitude == ours.magnitude() == 1
-
-
-def test_ntk_up_to_the_trained_length_the_dynamic_form_is_rope():
-    q, k = normal(2, 2, 1, 1, NTK_TRAINED, NTK_HEAD_DIM)
-    positions = torch.arange(NTK_TRAINED)
-    rotated = DynamicNTK(head_dim=NTK_HEAD_DIM, trained_length=NTK_TRAINED, factor=4).rotate(q, k, positions)
-    for ours, theirs in zip(rotated, Rotary(head_dim=NTK_HEAD_DIM).rotate(q, k, positions), strict=True):
-        assert torch.equal(ours, theirs)
 
 
 def test_ntk_keys_turned_when_they_arrived_score_otherwise():
-    length = 4 * NTK_TRAINED
+    length, early = 4 * NTK_TRAINED, NTK_TRAINED - 1
     q, k = normal(3, 2, 1, 1, length, NTK_HEAD_DIM)
     positions, encoding = torch.arange(length), DynamicNTK(head_dim=NTK_HEAD_DIM, trained_length=NTK_TRAINED)
-    last = ntk_scores(encoding, q, k, positions)[0, 0, -1]
-    early = NTK_TRAINED - 1
-    turned_q = encoding.rotate(q, k, positions)[0][0, 0, -1]
-    cached = encoding.rotate(q[:, :, : early + 1], k[:, :, : early + 1], positions[: early + 1])[1][0, 0, early]
-    assert (turned_q @ cached - last[early]).abs() > 0.1
-
-
-def test_ntk_rows_of_a_batch_have_lengths_of_their_own():
-    q, k = normal(4, 2, 3, 2, 5, NTK_HEAD_DIM)
-    positions = torch.stack([torch.arange(5), torch.arange(5) + 400, torch.arange(5) + 9])
-    encoding = DynamicNTK(head_dim=NTK_HEAD_DIM, trained_length=8)
-    together = encoding.rotate(q, k, positions)
-    for row in range(3):
-        alone = encoding.rotate(q[row : row + 1], k[row : row + 1], positions[row])
-        for batched, expected in zip(together, alone, strict=True):
-            assert torch.equal(batched[row : row + 1], expected)
+    turned_q, turned_k = (turned[0, 0] for turned in encoding.rotate(q, k, positions))
+    cached = encoding.rotate(q[:, :, : early + 1], k[:, :, : early + 1], positions[: early + 1])[1][0, 0]
+    assert (turned_q[-1] @ (cached[early] - turned_k[early])).abs() > 0.1
 
 
 def test_ntk_gradients_pass_through_a_batch():
@@ -216,48 +154,7 @@ def test_ntk_gradients_pass_through_a_batch():
     torch.testing.assert_close(q.grad, 2 * q.detach(), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("make", [NTKAware, lambda head_dim: DynamicNTK(head_dim=head_dim, trained_length=4)])
-def test_ntk_a_single_plane_is_refused(make):
-    with pytest.raises(ValueError, match="head_dim must be above 2"):
-        make(head_dim=2)
-
-
-@pytest.mark.parametrize("factor", [0.0, -1.0, float("nan"), float("inf")])
-def test_ntk_a_factor_that_is_no_positive_number_is_refused(factor):
-    with pytest.raises(ValueError, match="factor must be a positive finite number"):
-        DynamicNTK(head_dim=4, trained_length=8, factor=factor)
-
-
-def test_ntk_a_trained_length_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="trained_length must be at least 1, not 0"):
-        DynamicNTK(head_dim=4, trained_length=0)
-
-
-@pytest.mark.parametrize("encoding", [NTKAware(head_dim=4), DynamicNTK(head_dim=4, trained_length=1)])
-@pytest.mark.parametrize("batched", [False, True])
-@pytest.mark.parametrize("length", [0, 1])
-def test_ntk_short_sequences(encoding, batched, length):
-    q = torch.ones(2, 1, length, 4)
-    positions = torch.arange(length).repeat(2, 1) if batched else torch.arange(length)
-    turned, _ = encoding.rotate(q, q, positions)
-    assert torch.equal(turned, q)
-
-
 YARN_HEAD_DIM, YARN_TRAINED = 8, 4096
-"""Some of the hostile positions, as a score of the symbolic twin takes its time."""
-ALPHA, BETA = sp.Integer(1), sp.Integer(32)
-
-
-def exact_gammas(ramp, head_dim=YARN_HEAD_DIM, trained=YARN_TRAINED):
-    """Gamma of every plane, exact."""
-    thetas, trained = rotary.frequencies(head_dim), sp.Integer(trained)
-    if ramp == "paper":
-        return [
-            rotary.yarn_ramp(rotary.yarn_turns(theta, trained_length=trained), alpha=ALPHA, beta=BETA)
-            for theta in thetas
-        ]
-    first, last = rotary.yarn_index_range(head_dim, 10000, trained_length=trained, alpha=ALPHA, beta=BETA)
-    return [rotary.yarn_index_ramp(sp.Integer(plane), first=first, last=last) for plane in range(len(thetas))]
 
 
 @pytest.mark.parametrize(("head_dim", "trained"), [(128, 4096), (64, 2048), (8, 64), (128, 32768)])
@@ -266,30 +163,6 @@ def test_yarn_shares_are_those_of_the_symbolic_ramps(head_dim, trained, ramp):
     shares = YaRN(head_dim=head_dim, scale=2, trained_length=trained, ramp=ramp).gamma()
     expected = torch.tensor([float(gamma) for gamma in exact_gammas(ramp, head_dim, trained)], dtype=torch.float64)
     torch.testing.assert_close(shares, expected, rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize(("head_dim", "trained"), [(128, 4096), (64, 2048), (8, 64), (128, 32768)])
-@pytest.mark.parametrize("scale", [1.0, 16.0])
-def test_yarn_with_the_ramp_of_the_code_it_is_that_of_transformers(scale, head_dim, trained):
-    from transformers import LlamaConfig
-    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
-
-    config = LlamaConfig(
-        hidden_size=head_dim,
-        num_attention_heads=1,
-        max_position_embeddings=int(trained * scale),
-        rope_parameters={
-            "rope_type": "yarn",
-            "rope_theta": 10000.0,
-            "factor": scale,
-            "original_max_position_embeddings": trained,
-        },
-    )
-    theirs, magnitude = ROPE_INIT_FUNCTIONS["yarn"](config, "cpu")
-    ours = YaRN(head_dim=head_dim, scale=scale, trained_length=trained, ramp="code")
-    # Theirs are powers in float32 (see the test of interpolation), and gamma is off by eps, up to s times theta'.
-    torch.testing.assert_close(ours.frequencies(1), theirs.double(), rtol=(12 + 2 * scale) * 6e-8, atol=0)
-    assert magnitude == pytest.approx(ours.magnitude(), rel=1e-15)
 
 
 def test_yarn_ends_are_rope_and_position_interpolation():
@@ -301,59 +174,6 @@ def test_yarn_ends_are_rope_and_position_interpolation():
     assert torch.equal(frequencies[gamma == 0], divided[gamma == 0])
 
 
-def test_yarn_two_ramps_differ_most_at_plane_30():
-    paper, code = (
-        YaRN(head_dim=128, scale=8, trained_length=YARN_TRAINED, ramp=ramp).gamma() for ramp in ("paper", "code")
-    )
-    gaps = (paper - code).abs()
-    assert gaps.argmax() == 30
-    assert gaps.max() == pytest.approx(0.367, abs=5e-4)
-
-
-def test_yarn_at_scale_one_it_is_rope():
-    q, k = normal(1, 2, 1, 2, len(HOSTILE), YARN_HEAD_DIM)
-    positions = torch.tensor(HOSTILE)
-    rotated = YaRN(head_dim=YARN_HEAD_DIM, scale=1, trained_length=YARN_TRAINED).rotate(q, k, positions)
-    # Blended frequencies are off by an eps or two, angles by 10^6 times that.
-    torch.testing.assert_close(rotated, Rotary(head_dim=YARN_HEAD_DIM).rotate(q, k, positions), rtol=0, atol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"scale": 0.5}, "scale must be a finite number, at least 1"),
-        ({"scale": math.nan}, "scale must be a finite number, at least 1"),
-        ({"trained_length": 0}, "trained_length must be at least 1, not 0"),
-        ({"alpha": 0}, "0 < alpha < beta"),
-        ({"alpha": 32}, "0 < alpha < beta"),
-        ({"beta": math.inf}, "0 < alpha < beta"),
-        ({"alpha": math.nan}, "0 < alpha < beta"),
-        ({"ramp": "papre"}, "ramp must be 'paper' or 'code', not 'papre'"),
-        ({"ramp": "code", "base": 1.0}, "needs a base above 1, not 1.0"),
-        ({"ramp": "code", "trained_length": 4}, "fall from plane 0 to plane 0: trained_length = 4"),
-        ({"ramp": "code", "base": 1.5}, "fall from plane 29 to plane 7: trained_length = 4096"),
-    ],
-)
-def test_yarn_bad_parameters_are_refused(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        YaRN(**{"head_dim": YARN_HEAD_DIM, "trained_length": YARN_TRAINED} | wrong)
-
-
-XPOS_HEAD_DIM = 6
-
-
-def xpos_scores(encoding, q, k, positions):
-    turned_q, turned_k = encoding.rotate(q, k, positions)
-    return encoding.scores(turned_q, turned_k, positions, positions)
-
-
-def test_xpos_zetas_and_rates_are_those_of_its_symbolic_twin():
-    encoding = XPos(head_dim=64)
-    expected = [exact(rotary.xpos_rate(plane, head_dim=64)) for plane in range(32) for _ in (0, 1)]
-    torch.testing.assert_close(encoding.rates(), torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
-    assert math.isclose(encoding.zetas[0], 2 / 7, rel_tol=1e-15)
-
-
 def test_xpos_rotary_embedding_torch_agrees():
     from rotary_embedding_torch import RotaryEmbedding
 
@@ -362,80 +182,10 @@ def test_xpos_rotary_embedding_torch_agrees():
     library = RotaryEmbedding(dim=head_dim, use_xpos=True)
     their_q, their_k = library.rotate_queries_and_keys(q, k)
     theirs = (their_q @ their_k.transpose(-1, -2)).tril()
-    ours = xpos_scores(XPos(head_dim=head_dim), q, k, torch.arange(length))
+    encoding, positions = XPos(head_dim=head_dim), torch.arange(length)
+    ours = encoding.scores(*encoding.rotate(q, k, positions), positions, positions)
     # The library's angles, up to 64, are float32: off by 64 eps, and scores by that times |q| |k|.
     torch.testing.assert_close(ours, theirs, rtol=0, atol=64 * 1.2e-7 * head_dim)
-
-
-def test_xpos_far_positions_are_finite_where_absolute_factors_are_not():
-    positions = torch.arange(64) + 40_000
-    q, k = normal(2, 2, 1, 1, 64, XPOS_HEAD_DIM, dtype=torch.float32)
-    encoding = XPos(head_dim=XPOS_HEAD_DIM)
-    assert (encoding.rates() * positions[:, None]).exp().float().isinf().any()
-    score_matrix = xpos_scores(encoding, q, k, positions)
-    torch.testing.assert_close(
-        score_matrix.double(), xpos_scores(encoding, q.double(), k.double(), positions), rtol=0, atol=1e-5
-    )
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_xpos_narrow_types_stay_within_their_budget(dtype):
-    """Budget of RoPE, then each factor, product and sum in float32, and the score rounded once."""
-    positions = torch.tensor(HOSTILE)
-    q, k = normal(3, 2, 1, 2, len(HOSTILE), XPOS_HEAD_DIM).to(dtype)
-    encoding = XPos(head_dim=XPOS_HEAD_DIM)
-    right = xpos_scores(encoding, q.double(), k.double(), positions)
-    score_matrix = xpos_scores(encoding, q, k, positions)
-    single, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
-    sizes = q.double().norm(dim=-1)[..., :, None] * k.double().norm(dim=-1)[..., None, :]
-    rotated = 2 * (3 * 2**0.5 * single + last)
-    budget = 1.01 * 2**0.5 * sizes * (rotated + (XPOS_HEAD_DIM + 5) * single) + last * right.abs()
-    assert score_matrix.dtype == dtype
-    assert ((score_matrix.double() - right).abs() <= 1.02 * budget).all()
-
-
-def test_xpos_without_decay_it_is_rope():
-    positions = torch.arange(30)
-    q, k = normal(4, 2, 1, 2, 30, XPOS_HEAD_DIM)
-    turned_q, turned_k = Rotary(head_dim=XPOS_HEAD_DIM).rotate(q, k, positions)
-    score_matrix = xpos_scores(XPos(head_dim=XPOS_HEAD_DIM, scale_base=1e18), q, k, positions)
-    torch.testing.assert_close(score_matrix, (turned_q @ turned_k.transpose(-1, -2)).tril(), rtol=0, atol=1e-13)
-
-
-def test_xpos_a_common_shift_changes_no_score():
-    positions = torch.arange(50)
-    q, k = normal(5, 2, 1, 2, 50, XPOS_HEAD_DIM)
-    encoding = XPos(head_dim=XPOS_HEAD_DIM)
-    here, there = (xpos_scores(encoding, q, k, positions + shift) for shift in (0, 10**6))
-    torch.testing.assert_close(there, here, rtol=0, atol=4e6 * 2.2e-16 * XPOS_HEAD_DIM**2)
-
-
-def test_xpos_the_decoder_takes_it():
-    torch.manual_seed(0)
-    model = Decoder(symbols=5, width=12, layers=2, heads=2, encoding=XPos(head_dim=6)).double()
-    tokens = torch.randint(5, (1, 2, 40))
-    logits = model(tokens)
-    assert torch.allclose(model(tokens[..., :17]), logits[:, :, :17], atol=1e-12)
-
-
-@pytest.mark.parametrize("scale_base", [0.0, -1.0, float("nan"), float("inf")])
-def test_xpos_a_scale_base_that_is_no_positive_number_is_refused(scale_base):
-    with pytest.raises(ValueError, match="scale_base must be a positive finite number"):
-        XPos(head_dim=4, scale_base=scale_base)
-
-
-def test_xpos_positions_that_decrease_are_refused():
-    q = torch.zeros(1, 1, 3, 4)
-    with pytest.raises(ValueError, match="query positions must not decrease along the sequence: 1 follows 2"):
-        xpos_scores(XPos(head_dim=4), q, q, torch.tensor([0, 2, 1]))
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("length", [0, 1])
-def test_xpos_short_sequences_far_away(layout, length):
-    q = torch.ones(1, 1, length, 4)
-    score_matrix = xpos_scores(XPos(head_dim=4, layout=layout), q, q, torch.arange(length) + 10**6)
-    torch.testing.assert_close(score_matrix, torch.full((1, 1, length, length), 4.0))
 
 
 HOPE_HEAD_DIM = 6
@@ -460,14 +210,6 @@ def symbolic_law(encoding, q_C, k_C, offset):
     )
 
 
-def channel_sizes(encoding, q, k, query_positions, key_positions):
-    """float64 [B, H, J, I]: the sum of the sizes of the 2 x C/2 channels, each damped."""
-    distance = (query_positions[..., :, None] - key_positions[..., None, :]).double()
-    decay = torch.exp(-encoding.decay_rates() * distance.clamp(min=0)[..., None]) * (distance >= 0)[..., None]
-    u, v = light_cone(q.double()).abs() / 2, light_cone(k.double()).abs()
-    return (u[..., :, None, :] * v[..., None, :, :] * decay).sum(-1)
-
-
 @pytest.mark.parametrize("damping", [1.1, 1.0001, 3.0])
 def test_hope_is_its_symbolic_law_at_hostile_positions(damping):
     encoding, positions = HoPE(head_dim=HOPE_HEAD_DIM, damping=damping), torch.tensor(HOSTILE)
@@ -481,33 +223,6 @@ def test_hope_is_its_symbolic_law_at_hostile_positions(damping):
             assert abs(scores[row, column].item() - expected) <= (HOPE_HEAD_DIM + 10) * UNIT * bound, (j, i)
 
 
-def test_hope_is_its_symbolic_twin():
-    """The twin's absolute factors cancel to 40 digits only while positions are small."""
-    encoding, near = HoPE(head_dim=HOPE_HEAD_DIM).double(), (0, 1, 2, 7, 11)
-    q, k = normal(1, 2, 1, 1, len(near), HOPE_HEAD_DIM)
-    planes = [{hope.RATE: rate, hope.MARGIN: margin} for rate, margin in laws(encoding)]
-    expected = symbolic_scores(hope.HOPE, planes, q[0, 0], k[0, 0], near)
-    scores = encoding.scores(q, k, torch.tensor(near), torch.tensor(near))[0, 0]
-    seen = ~expected.isnan()
-    bound = light_cone(q).abs().max() / 2 * light_cone(k).abs().max() * HOPE_HEAD_DIM
-    torch.testing.assert_close(scores[seen], expected[seen], rtol=0, atol=(HOPE_HEAD_DIM + 10) * UNIT * bound.item())
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_hope_narrow_types_stay_within_their_budget(dtype):
-    """Coordinates of query and key, two decays, their products and the sum of C in float32; one rounding to dtype."""
-    positions = torch.cat((torch.arange(40), torch.tensor([500, 1024, 4095, 10**6])))
-    q, k = normal(2, 2, 2, 3, len(positions), HOPE_HEAD_DIM).to(dtype)
-    encoding = HoPE(head_dim=HOPE_HEAD_DIM)
-    wide = encoding.scores(q.double(), k.double(), positions, positions)
-    narrow = encoding.scores(q, k, positions, positions)
-    assert narrow.dtype == dtype
-    sizes = channel_sizes(encoding, q, k, positions, positions)
-    inner, last = torch.finfo(torch.float32).eps / 2, torch.finfo(dtype).eps / 2
-    budget = 1.01 * (sizes * (HOPE_HEAD_DIM + 8) * inner + wide.abs() * last) + 100 * torch.finfo(torch.float32).tiny
-    assert ((narrow.double() - wide).abs() <= budget).all()
-
-
 def test_hope_float32_is_right_where_absolute_factors_overflow():
     """Key factors e^(2.1 i) leave float32 at position 43 (claim hope-9)."""
     encoding = HoPE(head_dim=2, learned=False)
@@ -518,93 +233,22 @@ def test_hope_float32_is_right_where_absolute_factors_overflow():
         torch.testing.assert_close(scores, torch.tensor([[0.28125, 0.0], [0.0833397, 0.28125]]), rtol=1e-6, atol=0)
 
 
-def test_hope_only_distances_matter_to_the_last_bit():
-    encoding, positions = HoPE(head_dim=HOPE_HEAD_DIM), torch.arange(70)
-    q, k = normal(3, 2, 1, 2, 70, HOPE_HEAD_DIM, dtype=torch.float32)
-    here = encoding.scores(q, k, positions, positions)
-    assert torch.equal(encoding.scores(q, k, positions + 10**6, positions + 10**6), here)
-
-
-def test_hope_the_last_queries_score_as_they_do_among_all():
-    encoding, positions = HoPE(head_dim=HOPE_HEAD_DIM), torch.arange(50)
-    q, k = normal(4, 2, 1, 2, 50, HOPE_HEAD_DIM)
-    all_scores = encoding.scores(q, k, positions, positions)
-    last = encoding.scores(q[:, :, -3:], k, positions[-3:], positions)
-    torch.testing.assert_close(last, all_scores[:, :, -3:], rtol=1e-13, atol=1e-13)
-
-
-def test_hope_a_key_after_the_query_scores_nothing():
-    q, k = normal(5, 2, 1, 1, 40, HOPE_HEAD_DIM)
-    scores = HoPE(head_dim=HOPE_HEAD_DIM).scores(q, k, torch.arange(40), torch.arange(40))
-    assert (scores.triu(1) == 0).all()
-
-
-def test_hope_damping_starts_where_it_is_put_and_stays_above_every_theta():
-    encoding = HoPE(head_dim=HOPE_HEAD_DIM, damping=1.25)
-    assert encoding.margin().item() == pytest.approx(0.25, rel=1e-6)
-    for raw in (-80.0, -1.0, 0.0, 50.0):
-        with torch.no_grad():
-            encoding.raw_margin.fill_(raw)
-        assert (encoding.decay_rates() > 0).all()
-
-
-def test_hope_a_margin_that_is_tiny_beside_theta_is_kept():
+def test_hope_rates_are_kept_above_zero_and_to_the_last_digit():
     """Theta' - theta, formed from theta' = 1 + 1e-12 in float32, would be 0."""
-    rates = HoPE(head_dim=HOPE_HEAD_DIM, damping=1 + 1e-12, learned=False).decay_rates()
-    assert rates[0].item() == pytest.approx(1e-12, rel=1e-3)
-
-
-def test_hope_one_number_is_learned_or_none():
-    assert sum(parameter.numel() for parameter in HoPE(head_dim=8).parameters()) == hope.HOPE.learned
-    assert not list(HoPE(head_dim=8, learned=False).parameters())
-
-
-def test_hope_a_fixed_damping_survives_half_precision():
+    near = HoPE(head_dim=HOPE_HEAD_DIM, damping=1 + 1e-12, learned=False).decay_rates()
+    assert near[0].item() == pytest.approx(1e-12, rel=1e-3)
     fixed = HoPE(head_dim=HOPE_HEAD_DIM, damping=1.1, learned=False)
     before = fixed.decay_rates()
-    assert torch.equal(fixed.to(torch.bfloat16).decay_rates(), before)
-    rates = HoPE(head_dim=HOPE_HEAD_DIM, damping=1.1).double().decay_rates()
-    torch.testing.assert_close(rates, before, rtol=1e-6, atol=0)
-
-
-def test_hope_gradients_of_content_and_damping():
-    encoding, positions = HoPE(head_dim=4).double(), torch.arange(20)
-    q, k = (tensor.requires_grad_() for tensor in normal(6, 2, 1, 1, 20, 4))
-
-    def scores(q, k, _):
-        return encoding.scores(q, k, positions, positions)
-
-    # gradcheck moves the parameter in place.
-    assert torch.autograd.gradcheck(scores, (q, k, encoding.raw_margin))
-
-
-@pytest.mark.parametrize("damping", [1.0, 0.5, -3.0, float("nan"), float("inf")])
-def test_hope_a_damping_not_above_every_theta_is_refused(damping):
-    with pytest.raises(ValueError, match="damping must be a finite number above the largest rate 1, not"):
-        HoPE(head_dim=4, damping=damping)
-
-
-def test_hope_the_largest_theta_is_that_of_the_base():
-    with pytest.raises(ValueError, match="above the largest rate 10, not 2"):
-        HoPE(head_dim=4, base=0.01, damping=2.0)
-
-
-def test_hope_a_wrong_width_is_refused():
-    q = torch.zeros(1, 1, 3, 6)
-    with pytest.raises(ValueError, match="queries are 6 wide, not head_dim = 4"):
-        HoPE(head_dim=4).scores(q, q, torch.arange(3), torch.arange(3))
+    assert torch.equal(fixed.to(torch.bfloat16).decay_rates(), before) and not [*fixed.parameters()]
+    learned = HoPE(head_dim=HOPE_HEAD_DIM, damping=1.1).double()
+    torch.testing.assert_close(learned.decay_rates(), before, rtol=1e-6, atol=0)
+    for raw in (-80.0, -1.0, 0.0, 50.0):
+        torch.nn.init.constant_(learned.raw_margin, raw)
+        assert (learned.decay_rates() > 0).all()
 
 
 HEADS, SWAT_HEAD_DIM, LENGTH = 2, 4, 9
 WIDTH = HEADS * SWAT_HEAD_DIM
-
-
-def test_swat_balanced_slopes_are_powers_of_two_of_both_signs():
-    half, quarter, eighth = (sp.Rational(1, size) for size in (2, 4, 8))
-    assert rotary.swat_slopes(6) == (-half, -quarter, -eighth, half, quarter, eighth)
-    assert rotary.swat_slopes(3) == (-half, -quarter, half)
-    assert rotary.swat_slopes(12, "negative") == tuple(-slope for slope in biases.alibi_slopes(12))
-    assert rotary.swat_slopes(12, "positive") == biases.alibi_slopes(12)
 
 
 def record(window: int, **changes: object) -> Encoding:
@@ -662,41 +306,6 @@ def test_swat_an_output_depends_on_exactly_as_many_tokens_as_the_claim_says(wind
     reached = (embedded[0].grad.abs().sum(-1) > 0).flatten()
     count = int(rotary.swat_receptive_field(window=sp.Integer(window), layers=sp.Integer(layers)))
     assert reached.tolist() == [False] * (length - count) + [True] * count
-
-
-class Learned(SWAT):
-    """SWAT with a trained factor of the logits, so that models must be mapped."""
-
-    def __init__(self) -> None:
-        super().__init__(heads=HEADS, head_dim=SWAT_HEAD_DIM, window=3)
-        self.factor = torch.nn.Parameter(torch.rand(1))
-
-    def normalise(self, logits_BHJI, query_positions, key_positions):
-        return super().normalise(logits_BHJI * self.factor, query_positions, key_positions)
-
-
-@pytest.mark.parametrize("make", [lambda: module(window=3), Learned])
-@pytest.mark.parametrize("own_positions", [False, True])
-def test_swat_stacked_models_compute_what_each_computes_alone(make, own_positions):
-    torch.manual_seed(3)
-    members = [decoder(make(), seed=seed) for seed in range(2)]
-    tokens = torch.randint(5, (2, 3, LENGTH))
-    positions = torch.arange(0, 2 * LENGTH, 2)
-    at = torch.stack((positions, positions // 2)) if own_positions else positions
-    together = stack_models(members)(tokens, positions=at, first_query=LENGTH - 2)
-    for row, member in enumerate(members):
-        alone = member(tokens[row : row + 1], positions=at[row] if own_positions else at)[0, :, LENGTH - 2 :]
-        torch.testing.assert_close(together[row], alone, rtol=1e-10, atol=1e-10)
-
-
-def test_swat_training_reaches_all_weights_and_keys_beyond_the_window_give_no_gradient():
-    model = decoder(module(window=2))
-    model(torch.randint(5, (1, 2, LENGTH))).square().sum().backward()
-    gradients = [parameter.grad for parameter in model.parameters()]
-    assert all(gradient is not None and gradient.isfinite().all() for gradient in gradients)
-    logits = torch.zeros(1, HEADS, 3, 3, requires_grad=True)
-    module(window=2).normalise(logits, torch.arange(3), torch.arange(3))[..., 2, :].sum().backward()
-    assert torch.equal(logits.grad[0, 0, 2], torch.tensor([0.0, 0.25, 0.25]))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -20,39 +20,27 @@ def turned(x, angles):
     return torch.stack((first * cosine - second * sine, second * cosine + first * sine), -1).flatten(-2).to(x.dtype)
 
 
-def rotary(angles_of, base, head_dim):
-    """(q, k, positions) -> (q, k) from (positions, frequencies) -> angles."""
-    steps = frequencies(base, head_dim)
+def rotary(angles_of):
+    """Factory of (q, k, positions) -> (q, k) from (positions, frequencies) -> angles."""
 
-    def rotate(q, k, positions):
-        angles = angles_of(positions, steps.to(positions.device))
-        return turned(q, angles), turned(k, angles)
+    def make(base=10000.0, head_dim=64):
+        def rotate(q, k, positions):
+            angles = angles_of(positions, frequencies(base, head_dim))
+            return turned(q, angles), turned(k, angles)
 
-    return rotate
+        return rotate
 
-
-def sound(base=10000.0, head_dim=64):
-    return rotary(lambda p, w: p[..., None].double() * w, base, head_dim)
+    return make
 
 
-def positions_in_bfloat16(base=10000.0, head_dim=64):
-    return rotary(lambda p, w: p[..., None].bfloat16().double() * w, base, head_dim)
-
-
-def positions_in_float16(base=10000.0, head_dim=64):
-    return rotary(lambda p, w: p[..., None].half().double() * w, base, head_dim)
-
-
-def frequencies_in_bfloat16(base=10000.0, head_dim=64):
-    return rotary(lambda p, w: p[..., None].double() * w.bfloat16().double(), base, head_dim)
-
-
-def angles_in_bfloat16(base=10000.0, head_dim=64):
-    return rotary(lambda p, w: (p[..., None].double() * w).bfloat16().double(), base, head_dim)
-
-
-def angles_in_float32(base=10000.0, head_dim=64):
-    return rotary(lambda p, w: (p[..., None].float() * w.float()).double(), base, head_dim)
+sound = rotary(lambda p, w: p[..., None].double() * w)
+positions_in_bfloat16 = rotary(lambda p, w: p[..., None].bfloat16().double() * w)
+positions_in_float16 = rotary(lambda p, w: p[..., None].half().double() * w)
+frequencies_in_bfloat16 = rotary(lambda p, w: p[..., None].double() * w.bfloat16().double())
+angles_in_bfloat16 = rotary(lambda p, w: (p[..., None].double() * w).bfloat16().double())
+angles_in_float32 = rotary(lambda p, w: (p[..., None].float() * w.float()).double())
+angles_by_matrix_product = rotary(lambda p, w: (p[..., None].float() @ w.float()[None]).double())
+own_positions = rotary(lambda p, w: torch.arange(p.shape[-1])[:, None].double() * w)
 
 
 def positions_in_the_dtype_of_queries(base=10000.0, head_dim=64):
@@ -68,35 +56,26 @@ def codes_in_float32(base=10000.0, head_dim=64):
     return lambda q, k, positions: tuple(x.to(q.dtype) for x in rotate(q.float(), k.float(), positions))
 
 
-def angles_by_matrix_product(base=10000.0, head_dim=64):
-    """Angles by a matrix product, which autocast computes in bfloat16."""
-    return rotary(lambda p, w: (p[..., None].float() @ w.float()[None]).double(), base, head_dim)
-
-
-TABLE = {}
-
-
-def table_without_base_in_key(base=10000.0, head_dim=64):
-    def angles_of(positions, steps):
-        length = int(positions.max()) + 1
-        if len(TABLE.get(head_dim, ())) < length:
-            TABLE[head_dim] = torch.arange(length, dtype=torch.float64)[:, None] * steps
-        return TABLE[head_dim][positions]
-
-    return rotary(angles_of, base, head_dim)
-
-
 TABLES = {}
 
 
-def table_with_base_in_key(base=10000.0, head_dim=64):
-    def angles_of(positions, steps):
-        length = int(positions.max()) + 1
-        if len(TABLES.get((base, head_dim), ())) < length:
-            TABLES[base, head_dim] = torch.arange(length, dtype=torch.float64)[:, None] * steps
-        return TABLES[base, head_dim][positions]
+def from_table(key):
+    """Factory of rotations by a table that all instances with the same key share."""
 
-    return rotary(angles_of, base, head_dim)
+    def make(base=10000.0, head_dim=64):
+        def rotate(q, k, positions):
+            length, name = int(positions.max()) + 1, key(base, head_dim)
+            if len(TABLES.get(name, ())) < length:
+                TABLES[name] = torch.arange(length, dtype=torch.float64)[:, None] * frequencies(base, head_dim)
+            return turned(q, TABLES[name][positions]), turned(k, TABLES[name][positions])
+
+        return rotate
+
+    return make
+
+
+table_without_base_in_key = from_table(lambda base, head_dim: ("without", head_dim))
+table_with_base_in_key = from_table(lambda base, head_dim: (base, head_dim))
 
 
 class LastTable:
@@ -169,11 +148,6 @@ def base_grows_with_length(base=10000.0, head_dim=64):
     return rotate
 
 
-def own_positions(base=10000.0, head_dim=64):
-    """Takes no notice of the positions that it is given."""
-    return rotary(lambda p, w: torch.arange(p.shape[-1])[:, None].double() * w, base, head_dim)
-
-
 def mixes_the_batch(base=10000.0, head_dim=64):
     rotate = sound(base, head_dim)
 
@@ -191,18 +165,20 @@ def distances(query_positions, key_positions):
     return query_positions[..., :, None] - key_positions[..., None, :]
 
 
-def linear(of_distance, heads):
-    """(query_positions, key_positions) -> bias [H, J, I] or [B, H, J, I]."""
+def linear(of_distance):
+    """Factory of (query_positions, key_positions) -> bias [H, J, I] or [B, H, J, I]."""
 
-    def bias(query_positions, key_positions):
-        apart = of_distance(distances(query_positions, key_positions))[..., None, :, :]
-        return slopes(heads)[:, None, None].to(apart.device) * apart
+    def make(heads=4):
+        def bias(query_positions, key_positions):
+            apart = of_distance(distances(query_positions, key_positions))[..., None, :, :]
+            return slopes(heads)[:, None, None] * apart
 
-    return bias
+        return bias
+
+    return make
 
 
-def alibi(heads=4):
-    return linear(lambda apart: -apart.abs(), heads)
+alibi, reversed_alibi = linear(lambda apart: -apart.abs()), linear(lambda apart: apart)
 
 
 def alibi_with_another_constant_in_each_row(heads=4):
@@ -214,10 +190,6 @@ def alibi_with_another_constant_in_each_row(heads=4):
         return of_distance(query_positions, key_positions) + constants
 
     return bias
-
-
-def reversed_alibi(heads=4):
-    return linear(lambda apart: apart, heads)
 
 
 def alibi_by_key_in_bfloat16(heads=4):
@@ -238,38 +210,30 @@ def slopes_in_float16(heads=12):
     return bias
 
 
-def relative_table(index, rows, heads):
-    """A row for each distance, as `index` chooses it."""
-    values = torch.randn(rows, heads)
+def relative_table(index, rows=1000):
+    """Factory of biases by a table with a row for each distance, as `index` chooses it."""
 
-    def bias(query_positions, key_positions):
-        return values[index(distances(query_positions, key_positions))].movedim(-1, -3)
+    def make(heads=4):
+        values = torch.randn(rows, heads)
 
-    return bias
+        def bias(query_positions, key_positions):
+            return values[index(distances(query_positions, key_positions))].movedim(-1, -3)
 
+        return bias
 
-def clamps_at_its_end(heads=4, rows=1000):
-    return relative_table(lambda apart: apart.clamp(0, rows - 1), rows, heads)
-
-
-def half_a_table(heads=4, rows=1000):
-    """Table with N rows for the 2 N - 1 distances between N positions: its end is where the middle should be."""
-    return relative_table(lambda apart: (apart + rows - 1).clamp(0, rows - 1), rows, heads)
+    return make
 
 
-def wraps(heads=4, rows=1000):
-    return relative_table(lambda apart: apart % rows, rows, heads)
+def beyond(apart):
+    if int(apart.abs().max()) >= 1000:
+        raise IndexError("distance beyond 999")
+    return apart + 999
 
 
-def refuses(heads=4, rows=1000):
-    """The whole table, and an error beyond it."""
-
-    def index(apart):
-        if int(apart.abs().max()) >= rows:
-            raise IndexError(f"distance beyond {rows - 1}")
-        return apart + rows - 1
-
-    return relative_table(index, 2 * rows - 1, heads)
+clamps_at_its_end = relative_table(lambda apart: apart.clamp(0, 999))
+half_a_table = relative_table(lambda apart: (apart + 999).clamp(0, 999))  # N rows for the 2 N - 1 distances
+wraps = relative_table(lambda apart: apart % 1000)
+refuses = relative_table(beyond, 1999)
 
 
 def bias_of_tokens(heads=4):

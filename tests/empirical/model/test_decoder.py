@@ -33,11 +33,6 @@ def relational(labels: int = 4) -> Relational:
     return Relational(labels=labels, layers=LAYERS, head_dim=WIDTH // HEADS).double()
 
 
-def bias(encoding: PositionEncoding, content: Content) -> torch.Tensor:
-    positions = torch.arange(content.q_BHJC.shape[2])
-    return encoding.bias(positions, positions, content, dtype=torch.float64)
-
-
 def relative_labels(length: int) -> torch.Tensor:
     """[1, J, I], queries by keys."""
     distance = torch.arange(length)[:, None] - torch.arange(length)[None, :]
@@ -70,41 +65,18 @@ def test_shaw_attention_equals_its_definition_pair_by_pair():
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_a_token_does_not_see_the_future(name):
+def test_a_token_does_not_see_the_future_nor_other_rows_and_filling_on_the_right_changes_nothing(name):
     encoding, labels = ENCODINGS[name]()
-    model = decoder(encoding)
-    tokens = torch.randint(SYMBOLS, (3, LENGTH))
+    model, tokens = decoder(encoding), torch.randint(SYMBOLS, (3, LENGTH))
     changed = tokens.clone()
     changed[:, 4:] = (changed[:, 4:] + 1) % SYMBOLS
     before, after = run(model, tokens, labels), run(model, changed, labels)
     assert torch.equal(before[:, :4], after[:, :4])
     assert not torch.allclose(before[:, 4:], after[:, 4:])
-
-
-@pytest.mark.parametrize("name", ENCODINGS)
-def test_filling_on_the_right_changes_nothing_before_it(name):
-    encoding, labels = ENCODINGS[name]()
-    model = decoder(encoding)
-    tokens = torch.randint(SYMBOLS, (3, LENGTH))
     short = run(model, tokens[:, :5], None if labels is None else labels[:, :5, :5])
-    assert torch.allclose(short, run(model, tokens, labels)[:, :5], atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ENCODINGS)
-def test_a_batch_equals_its_members(name):
-    encoding, labels = ENCODINGS[name]()
-    model = decoder(encoding)
-    tokens = torch.randint(SYMBOLS, (3, LENGTH))
+    assert torch.allclose(short, before[:, :5], atol=1e-12)
     alone = torch.cat([run(model, tokens[row : row + 1], labels) for row in range(3)])
-    assert torch.allclose(alone, run(model, tokens, labels), atol=1e-12)
-
-
-def test_labels_of_their_own_for_every_example_of_a_batch():
-    model = decoder(relational())
-    tokens = torch.randint(SYMBOLS, (2, LENGTH))
-    labels = torch.randint(4, (2, LENGTH, LENGTH))
-    alone = torch.cat([run(model, tokens[row : row + 1], labels[row : row + 1]) for row in range(2)])
-    assert torch.allclose(alone, run(model, tokens, labels), atol=1e-12)
+    assert torch.allclose(alone, before, atol=1e-12)
 
 
 def test_without_vectors_and_keys_a_relation_is_no_encoding():
@@ -126,41 +98,12 @@ def test_no_encoding_cannot_tell_equal_tokens_apart_by_place():
     assert torch.allclose(run(model, first)[:, -1], run(model, second)[:, -1], atol=1e-12)
 
 
-def test_a_relative_relation_ignores_a_common_shift_of_positions():
-    encoding = relational(labels=9)
-    distance = torch.arange(8)[:, None] - torch.arange(8)[None, :]
-    labels = distance.clamp(0)[None]
-    torch.manual_seed(3)
-    q, k = torch.randn(2, 1, HEADS, 8, WIDTH // HEADS, dtype=torch.float64)
-    full_logits = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + bias(
-        encoding, Content(q_BHJC=q, labels_BJI=labels)
-    )
-    q, k = q[:, :, 3:], k[:, :, 3:]
-    part_content = Content(q_BHJC=q, labels_BJI=labels[:, :5, :5])
-    part = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5 + bias(encoding, part_content)
-    assert torch.allclose(full_logits[..., 3:, 3:].tril(), part.tril(), atol=1e-12)
-
-
-def test_a_position_beyond_the_table_is_refused():
-    model = decoder(LearnedAbsolute(length=4, width=WIDTH).double())
+def test_a_position_or_a_label_beyond_the_table_is_refused():
+    tokens = torch.zeros(1, LENGTH, dtype=torch.int64)
     with pytest.raises(ValueError, match="position 4 is not in the table of 4 positions, 0 to 3"):
-        run(model, torch.zeros(1, 5, dtype=torch.int64))
-
-
-def test_a_label_beyond_the_table_is_refused():
-    model = decoder(relational(labels=3))
+        run(decoder(LearnedAbsolute(length=4, width=WIDTH).double()), tokens)
     with pytest.raises((IndexError, RuntimeError)):
-        run(model, torch.zeros(1, LENGTH, dtype=torch.int64), relative_labels(LENGTH))
-
-
-def test_two_models_in_one_process_share_nothing():
-    first, second = decoder(relational(), seed=0), decoder(relational(), seed=5)
-    tokens = torch.randint(SYMBOLS, (1, LENGTH))
-    before = run(first, tokens, relative_labels(LENGTH))
-    with torch.no_grad():
-        for parameter in second.parameters():
-            parameter.add_(1.0)
-    assert torch.equal(before, run(first, tokens, relative_labels(LENGTH)))
+        run(decoder(relational(labels=3)), tokens, relative_labels(LENGTH))
 
 
 def test_width_must_divide_into_heads():
@@ -178,7 +121,11 @@ def catalogued(name: str) -> PositionEncoding:
 
 
 HOPS = path_distances(torch.arange(LENGTH), torch.arange(LENGTH))
-NAMES = sorted({encoding.name for encoding in with_formulas() if not encoding.drawn_from} - {"t5-bidirectional"})
+SCALES = torch.tensor([[3, 4], [5, 5], [9, 2]])
+NAMES = sorted(
+    {encoding.name for encoding in with_formulas() if not encoding.drawn_from} - {"t5-bidirectional"}
+    | {"rpe-square", "lbpe", "lbpe-sh", "grape-thin[rank=2]"}
+)
 
 
 def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:
@@ -196,12 +143,13 @@ def test_each_model_of_a_stack_is_the_model_alone_and_so_are_its_gradients(name)
     members, labels = three(name)
     stack = stack_models(members)
     tokens = torch.randint(SYMBOLS, (3, 2, LENGTH))
-    together = stack(tokens, labels=labels, distances=HOPS)
+    together = stack(tokens, labels=labels, distances=HOPS, scales_MB=SCALES[: len(tokens)])
     loss = torch.randn(together.shape, dtype=torch.float64)
     (together * loss).sum().backward()
     for model, member in enumerate(members):
         here = slice(model, model + 1)
-        alone = member(tokens[here], labels=None if labels is None else labels[here], distances=HOPS)
+        own = None if labels is None else labels[here]
+        alone = member(tokens[here], labels=own, distances=HOPS, scales_MB=SCALES[here])
         assert torch.allclose(alone, together[here], atol=1e-12)
         (alone * loss[here]).sum().backward()
         for key, parameter in member.named_parameters():
@@ -216,8 +164,8 @@ def test_the_last_queries_alone_are_those_of_all(name, first):
     [model, *_], labels = three(name)
     tokens = torch.randint(SYMBOLS, (1, 2, LENGTH))
     labels = None if labels is None else labels[:1]
-    all_logits = model(tokens, labels=labels, distances=HOPS)
-    last = model(tokens, labels=labels, distances=HOPS, first_query=first)
+    all_logits = model(tokens, labels=labels, distances=HOPS, scales_MB=SCALES[: len(tokens)])
+    last = model(tokens, labels=labels, distances=HOPS, scales_MB=SCALES[: len(tokens)], first_query=first)
     assert torch.allclose(last, all_logits[:, :, first:], atol=1e-12)
 
 

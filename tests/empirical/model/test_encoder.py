@@ -38,11 +38,7 @@ def reference(model):
         with torch.no_grad():
             layer.self_attn.in_proj_weight.copy_(torch.cat([query.weight[0].T, key_value.weight[0].T]))
             layer.self_attn.in_proj_bias.copy_(torch.cat([query.bias[0], key_value.bias[0]]))
-            pairs = [
-                (layer.self_attn.out_proj, block.out),
-                (layer.linear1, block.up),
-                (layer.linear2, block.down),
-            ]
+            pairs = [(layer.self_attn.out_proj, block.out), (layer.linear1, block.up), (layer.linear2, block.down)]
             for theirs, ours in pairs:
                 theirs.weight.copy_(ours.weight[0].T)
                 theirs.bias.copy_(ours.bias[0])

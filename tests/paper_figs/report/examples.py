@@ -36,6 +36,7 @@ def claim(number, **changes):
         "seconds": 0.25, "facts": [f"fact {number}", "another fact"], "assumptions": ["an assumption"],
         "falsifiers": [["turned around", True, f"counterexample {number}"]],
         "math": ["math", {"display": "inline"}, ["mi", {}, "α"]], "origin": "cache",
+        "part": ("What the papers say", "What we add")[number % 2],
     } | changes  # fmt: skip
 
 

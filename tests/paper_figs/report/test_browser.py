@@ -145,6 +145,7 @@ def test_search_and_filters_show_what_fits(open_in_browser):
     driver = open_in_browser("#claims")
     assert text(driver, "#claim-count") == f"{CLAIMS} of {CLAIMS} claims"
     assert len(elements(driver, "#claim-list details")) < CLAIMS
+    assert text(driver, "#claim-list .group") == f"What the papers say ({CLAIMS // 2}): Paper 0 (arXiv 2400.00000)"
     first_element(driver, "#claim-search").send_keys("COUNTEREXAMPLE 123")
     assert text(driver, "#claim-count") == f"1 of {CLAIMS} claims"
     assert text(driver, "#claim-list .id").endswith("claim-123")

@@ -34,6 +34,7 @@ def test_a_claim_settled_in_the_ledger_is_shown_with_its_result(tmp_path):
     [result] = ledger.run(toy("toy-refute"), cache=tmp_path, progress=lambda total: Steps())
     [shown] = claims_data(toy("toy-refute"), tmp_path, {})
     assert (shown["verdict"], shown["reason"], shown["origin"]) == ("refuted", "1 != 2", CACHE)
+    assert shown["part"] == "own"
     assert shown["seconds"] == pytest.approx(result.seconds, rel=1e-5)
     assert shown["falsifiers"] == [
         [falsifier.name, falsifier.rejected, falsifier.reason] for falsifier in result.falsifiers

@@ -1,0 +1,1 @@
+"""Consequences for theories of length generalization: C-RASP with positions, rivals that disagree, counts."""

@@ -1,0 +1,43 @@
+"""Claims on encodings: figures that are quoted, drawn anew, and formulas between right and wrong."""
+
+import flint
+import numpy as np
+import pytest
+
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.papers import graph_alibi
+from lengthgen.theory.encodings import hope, paths
+
+
+def test_a_threshold_that_prunes_less_is_not_called_false(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A threshold that prunes less keeps the bound, but is not the formula: the check does not decide."""
+    right = paths.fox_pruning_threshold
+    monkeypatch.setattr(paths, "fox_pruning_threshold", lambda **law: right(**law) - law["bound"])
+    claim = registry.find("fox-9")
+    with pytest.raises(Exception, match="no row found that loses more than eps"):
+        claim.check(**claim.holds)
+
+
+def test_the_share_of_gaussian_content_of_hope_is_met_by_drawing() -> None:
+    """The standard error of the share among 10^6 pairs is 0.00044."""
+    query, key = np.random.default_rng(0).normal(size=(2, 2, 10**6))
+    margins = hope.falling_margins(query, key, rate=1.0, damping=1.1)
+    assert abs(((margins[0] >= 0) & (margins[1] >= 0)).mean() - 0.269526) < 4 * 0.00044
+
+
+def test_negative_type_by_coefficients_is_that_of_eigenvalues() -> None:
+    """-d is conditionally positive definite if and only if centring leaves no negative eigenvalue."""
+    draw = np.random.default_rng(0)
+    answers: set[bool] = set()
+    for _ in range(200):
+        upper = np.triu(draw.integers(1, 4, size=(4, 4)), 1)
+        distances, centring = upper + upper.T, np.eye(4) - 1 / 4
+        semidefinite = bool(np.linalg.eigvalsh(centring @ -distances @ centring).min() > -1e-9)
+        answers.add(semidefinite)
+        if semidefinite:
+            assert isinstance(graph_alibi.require_negative_type("", distances), flint.fmpz_poly)
+        else:
+            with pytest.raises(Refuted, match="on the vector of sum 0"):
+                graph_alibi.require_negative_type("", distances)
+    assert answers == {True, False}
