@@ -279,6 +279,15 @@ def _extreme(side: int) -> Callable[..., Expression]:
     return lambda *operands: reduce(lambda a, b: sp.expand((a + b + side * _absolute(a - b)) / 2), operands)
 
 
+def _exponential(operand: Expression) -> Expression:
+    """Product of the exponentials of the terms; e^(w log b) is b^w."""
+    factors = []
+    for term in sp.Add.make_args(operand):
+        logarithm = next((factor for factor in sp.Mul.make_args(term) if isinstance(factor, sp.log)), None)
+        factors.append(logarithm.args[0] ** (term / logarithm) if logarithm else sp.exp(term))
+    return sp.Mul(*factors)
+
+
 def _floor(operand: Expression) -> Expression:
     """Floor, integer terms taken out of it; sympy's own floor trusts signs that may be wrong."""
     weights = [term.as_coeff_Mul() for term in sp.Add.make_args(operand)]
@@ -318,7 +327,7 @@ _OPERATIONS: dict[str, Callable[..., Expression]] = {
     "max": _extreme(1),
     "gcd": lambda *operands: sp.Function("gcd", integer=True)(*sorted(operands, key=sp.default_sort_key)),
     "sqrt": lambda operand: _power(operand, sp.Rational(1, 2)),
-    "exp": lambda operand: sp.expand_power_exp(sp.exp(operand)),
+    "exp": _exponential,
     "log": lambda operand: sp.expand_log(sp.log(sp.factor(operand))),
     "sin": partial(_wave, sp.sin),
     "cos": partial(_wave, sp.cos),
