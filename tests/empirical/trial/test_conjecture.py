@@ -104,19 +104,6 @@ def test_a_run_that_does_not_fit_counts_in_the_whole_and_not_in_the_condition(sm
     assert shares == [(2, 3), (1, 2), (1, 3)]
 
 
-@pytest.mark.parametrize(
-    "counts, observed",
-    [
-        ({SOLVES: 2, FAILS: 1}, True),
-        ({SOLVES: 1, FAILS: 2, UNFIT: 9}, False),
-        ({SOLVES: 1, FAILS: 1}, None),
-        ({UNFIT: 3}, None),
-    ],
-)
-def test_the_majority_of_fitting_runs_is_observed(small_run, counts, observed):
-    assert alone(small_run(), YES, counts).observed is observed
-
-
 def test_each_rule_has_its_own_prediction(small_run):
     run = small_run()
     predicted = {

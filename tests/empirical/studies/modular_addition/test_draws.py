@@ -94,22 +94,6 @@ def test_the_support_of_fillers_is_that_of_all_fillers():
     assert filler_support(longest) == [{int(encode(character)[0]) for character in characters} for characters in at]
 
 
-def test_the_baseline_reads_the_expression_alone():
-    drawn, labels, inputs = texts_of("released-baseline")
-    assert len(drawn) == SHORT.batch == len(set(drawn))
-    for text, label in zip(drawn, labels, strict=True):
-        a, b = text.split(" + ")
-        assert (int(a) + int(b)) % 97 == label
-    assert not inputs.starts.any()
-
-
-def test_fillers_grow_with_the_stages():
-    data = Data(CONDITIONS["described-shift"], PAPER, 42)
-    for step, longest in ((0, 30), (1666, 30), (1667, 50), (3333, 50), (3334, 70), (4999, 70)):
-        starts = data.training(step)[0].starts
-        assert (starts.min(), starts.max()) == (10, longest), step
-
-
 def test_words_have_their_shares_and_markers_surround_every_expression():
     drawn = [text for step in range(8) for text in texts_of("described-words", step=4000 + step)[0]]
     kinds = Counter()

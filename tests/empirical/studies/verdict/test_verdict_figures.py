@@ -93,20 +93,6 @@ def test_the_record_of_swapped_arguments_shows_what_only_the_rule_with_the_token
     assert titles == ["distractors: 12 of 12 cells exact", "distractors-with-token: 106 of 108 cells exact"]
 
 
-def test_a_single_cell_is_seen_beside_a_thousand(sources: Sources) -> None:
-    preregistration, judgement = judged(sources, RANDOM_TASKS)
-    of_rule = judgement["breaking"]["coverage"] | {"counts": [[6, 6, 1420], [7, 9, 1], [8, 8, 355]]}
-    drawn = verdict_cells.breaking_drawing(
-        judgement | {"breaking": {"coverage": of_rule}}, preregistration, 7.0, rules=["coverage"]
-    )
-    assert isinstance(drawn.shown, Figure)
-    [bubbles] = [each for each in drawn.shown.axes[0].collections if each.get_gid() == "cells"]
-    largest, single, quarter = bubbles.get_sizes()
-    assert single >= 1 and largest == pytest.approx(4 * quarter)
-    assert "none is narrower than 1.2 points" in drawn.caption
-    assert drawn.shown.legends[0].get_lines()[0].get_markersize() == pytest.approx(single**0.5)
-
-
 @pytest.mark.parametrize("earliest", [2, 5, 6])
 def test_a_cell_that_was_to_break_in_training_is_drawn(sources: Sources, earliest: int) -> None:
     preregistration, judgement = judged(sources, RANDOM_TASKS)
