@@ -2,8 +2,8 @@
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import derivative
-from lengthgen.proofs_checks.formulas import Formula, bias_of
+from lengthgen.proofs_checks.facts import Formula, derivative
+from lengthgen.proofs_checks.formulas import bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers import bam
 from lengthgen.proofs_checks.papers.bam import EXPONENT, SCALE, TIME, power, temperature

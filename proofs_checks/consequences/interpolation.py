@@ -5,8 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, short
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.interpolation import BASE, DEFINITION, SOURCE, THEOREM
 from lengthgen.theory.encodings import rotary

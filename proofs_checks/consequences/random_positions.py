@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import sympy as sp
 
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.randomized import LARGEST_M, SOURCE, M, n, sizes
 from lengthgen.theory.encodings import randomized

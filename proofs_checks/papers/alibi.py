@@ -5,7 +5,8 @@ from itertools import pairwise
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
-from lengthgen.proofs_checks.formulas import Formula, alibi, bias_of
+from lengthgen.proofs_checks.facts import Formula
+from lengthgen.proofs_checks.formulas import alibi, bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import LENGTH

@@ -8,8 +8,8 @@ from functools import partial
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
-from lengthgen.proofs_checks.facts import derivative, is_zero, require_equal, same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula, alibi
+from lengthgen.proofs_checks.facts import Formula, derivative, is_zero, require_equal, same_by_sympy
+from lengthgen.proofs_checks.formulas import alibi
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases
 

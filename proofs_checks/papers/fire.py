@@ -6,8 +6,8 @@ from itertools import product
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source
-from lengthgen.proofs_checks.facts import ball, same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula, alibi
+from lengthgen.proofs_checks.facts import Formula, ball, same_by_sympy, sign
+from lengthgen.proofs_checks.formulas import alibi
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.biases import ALIBI_SLOPE
@@ -132,19 +132,12 @@ def _alibi_shape(part: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     return alibi(biases.fire_distance(part, threshold=threshold, rate=rate))
 
 
-def _kerple_power(distance: sp.Expr) -> sp.Expr:
-    return biases.kerple_power(distance, scale=biases.KERPLE_SCALE, exponent=biases.KERPLE_EXPONENT)
-
-
-def _kerple_logarithm(distance: sp.Expr) -> sp.Expr:
-    return biases.kerple_logarithm(distance, scale=biases.KERPLE_SCALE, rate=biases.KERPLE_RATE)
-
-
-def _t5(distance: sp.Expr) -> sp.Expr:
-    return biases.T5_WEIGHTS[biases.t5_bucket(distance)]
-
-
-_BIASES = {"ALiBi": alibi, "Kerple, power": _kerple_power, "Kerple, log": _kerple_logarithm, "T5": _t5}
+_BIASES: dict[str, Formula] = {
+    "ALiBi": alibi,
+    "Kerple, power": lambda D: biases.kerple_power(D, scale=biases.KERPLE_SCALE, exponent=biases.KERPLE_EXPONENT),
+    "Kerple, log": lambda D: biases.kerple_logarithm(D, scale=biases.KERPLE_SCALE, rate=biases.KERPLE_RATE),
+    "T5": lambda D: biases.T5_WEIGHTS[biases.t5_bucket(D)],
+}
 
 
 @CLAIMS.claim(

@@ -10,8 +10,8 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source
-from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula, alibi, bias_of
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy, sign
+from lengthgen.proofs_checks.formulas import alibi, bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory import rational
 from lengthgen.theory.encodings import biases

@@ -306,3 +306,69 @@ def random_text(draw: Random, depth: int, names: Sequence[str]) -> str:
     if kind < 0.94:
         return f"({part()} {draw.choice(['and', 'or'])} {part()})"
     return draw.choice([f"(not {part()})", "(j-i)", "(i+j)", "(j-i+1)"])
+
+
+def random_real_text(draw: Random, depth: int, names: str = "ij") -> str:
+    """A formula with irrational functions, identities among them."""
+    if depth == 0:
+        forms = [
+            "({0}+{1})",
+            "({0}-{1})",
+            "2*{0}",
+            "{0}/2",
+            "{0}*{1}",
+            "pi*{0}/3",
+            "({0}*sqrt(2)-{1})",
+            "pi*({0}+{1})/4",
+        ]
+        leaves = ["1", "2", "pi", "0.5", "3", "sqrt(2)", *names, *names]
+        name, other = draw.choice(names), draw.choice(names)
+        return draw.choice([draw.choice(forms).format(name, other), draw.choice(leaves)])
+
+    def part() -> str:
+        return random_real_text(draw, depth - 1, names)
+
+    kind = draw.random()
+    if kind < 0.28:
+        return f"({part()} {draw.choice('+-*')} {part()})"
+    if kind < 0.46:
+        return f"{draw.choice(['sin', 'cos'])}({part()})"
+    if kind < 0.52:
+        return f"exp({draw.choice(['', '-'])}{random_real_text(draw, 0, names)})"
+    if kind < 0.57:
+        return f"log(abs({part()}) + {draw.choice(['1', '2'])})"
+    if kind < 0.63:
+        return f"sqrt(abs({part()}))"
+    if kind < 0.7:
+        return f"abs({part()})"
+    if kind < 0.75:
+        return f"({part()})**{draw.choice(['2', '3', '(-1)', '0.5', '4'])}"
+    if kind < 0.8:
+        return f"({part()} / {part()})"
+    if kind < 0.84:
+        return f"{draw.choice(['floor', 'ceil'])}({part()})"
+    if kind < 0.88:
+        return f"({part()} % {draw.choice(['2', '3', '1.5', 'pi'])})"
+    if kind < 0.91:
+        return f"({part()} if {part()} {draw.choice(['<', '<=', '==', '!='])} {part()} else {part()})"
+    if kind < 0.95:
+        return f"{draw.choice(['min', 'max'])}({part()}, {part()})"
+    return _identity(draw, part())
+
+
+def _identity(draw: Random, inner: str) -> str:
+    angle = random_real_text(draw, 0)
+    return (
+        "("
+        + draw.choice(
+            [
+                f"sin({angle})**2 + cos({angle})**2*1 + 0*{inner}",
+                f"cos({angle} - {inner}) - cos({angle})*cos({inner}) - sin({angle})*sin({inner})",
+                f"sin(2*{angle}) - 2*sin({angle})*cos({angle}) + {inner}",
+                f"exp({angle} + sin({inner}))/exp({angle})",
+                f"sqrt(({inner})**2)",
+                f"abs({angle} - {inner}) - abs({inner} - {angle})",
+            ]
+        )
+        + ")"
+    )

@@ -9,8 +9,7 @@ import pytest
 from lengthgen.theory.formula import parse
 from lengthgen.theory.formula.definedness import defined_everywhere
 from lengthgen.theory.growth import definedness
-from tests.oracles.elements import random_real_text
-from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
+from tests.oracles.formulas import NoValue, Unsure, by_python, random_real_text, random_text
 
 Cell = tuple[int, ...]
 

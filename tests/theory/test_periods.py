@@ -10,8 +10,7 @@ from lengthgen.theory.formula.periods import joint_period, repeats
 from lengthgen.theory.lrc import profile
 from lengthgen.theory.pattern import from_formula
 from lengthgen.theory.zero.equality import Answer, equal
-from tests.oracles.elements import random_real_text
-from tests.oracles.formulas import random_text
+from tests.oracles.formulas import random_real_text, random_text
 
 
 @pytest.mark.parametrize(

@@ -539,12 +539,8 @@ SWAT = Encoding(
 
 Source: Fu et al., arXiv 2502.18845.  The weight of key i for query j is sigma((R(j) q . R(i) k) / sqrt(d) + s (j - i))
 if i is among the last W tokens up to j, else 0; weights do not sum to 1.  Half of the heads have s < 0, which prefers
-near keys as ALiBi does, and half s > 0, which prefers old ones.
-
-The released layers differ [P, code].  The one that calls a sigmoid kernel (fla/layers/swat_attn.py, with the kernel of
-FlashSigmoid) is `positive` here: all heads prefer old keys, with slopes 2^(-8h/H) also where H is no power of two.  The
-one that the README names (fla/layers/swattn.py) computes softmax, with ALiBi's slopes in a copy of an early revision
-and with learned numbers for 1,024 distances in the last.  The balanced slopes are not in use in any of them.
+near keys as ALiBi does, and half s > 0, which prefers old ones.  The released layer with a sigmoid kernel is
+`positive` here: all heads prefer old keys [P, code].
 """
 
 ENCODINGS = (ROPE, XPOS, INTERPOLATION, NTK, DYNAMIC_NTK, YARN, SWAT)

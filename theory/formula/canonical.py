@@ -1,164 +1,324 @@
-"""Formulas as elements of the ring in ring.py: identities cancel, so the element shows which positions matter."""
+"""Formulas as sympy expressions in which identities cancel, so that they show which positions matter.
 
-from fractions import Fraction
-from functools import lru_cache, reduce
+An expression equals the formula wherever the formula has a value; nothing is claimed elsewhere. Positions are positive
+integers, and sympy's assumptions and `lengthgen.theory.zero.identities` decide signs and zeros.
+"""
 
-from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
-from lengthgen.theory.zero import ring_functions
-from lengthgen.theory.zero.ring import (
-    DISTANCE,
-    PI,
-    Element,
-    Frozen,
-    Ring,
-    TooLong,
-    as_constant,
-    constant,
-    frozen,
-    name,
-    of_base,
-    plus,
-    scaled,
-    spelled,
-)
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial, reduce
+from itertools import product
+from math import comb, prod
+from typing import Any
 
-_HALF = Fraction(1, 2)
+import sympy as sp
 
-Substitution = tuple[tuple[str, Frozen], ...]
-"""Elements that replace variables; variables that are not listed stand for themselves."""
+from lengthgen.theory.formula import exact
+from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Number, Operation
+from lengthgen.theory.zero import equality, identities
+from lengthgen.theory.zero.enclosure import enclose
+from lengthgen.theory.zero.equality import Answer, to_sympy
 
-BY_DISTANCE: Substitution = (("j", frozen(plus(name("i"), name(DISTANCE)))),)
-"""Substitution j = i + distance."""
+Expression = Any
+
+POSITIONS = KEY, QUERY, SCALE = sp.symbols("i j n", integer=True, positive=True)
+Substitution = tuple[tuple[str, Expression], ...]
+_U, _V, _T = sp.symbols("u v t", integer=True, nonnegative=True)
+_SHIFTED = {KEY: 1 + _U, QUERY: 1 + _U + _V, SCALE: 1 + _U + _V + _T}
+"""Positions in u = i - 1, v = j - i and t = n - j, which are any integers >= 0: signs show better in them."""
+_ANY = frozenset({-1, 0, 1})
+_MOST_TERMS = 50
+_MOST_FACTORED = 40
+_MOST_NODES = 200
+_BITS = 128
+
+
+class TooLong(Exception):
+    """Raised if an expression would have too many terms, or a number in it no value."""
 
 
 @lru_cache(maxsize=16_384)
-def element_of(node: Node, at: Substitution = ()) -> Element | None:
-    """Ring element that equals the tree wherever the tree has a value; None if that takes too many steps."""
+def expression_of(node: Node, at: Substitution = ()) -> Expression | None:
+    """Expression that equals the tree wherever the tree has a value; None if it would be too long.
+
+    Args:
+        node: the tree.
+        at: expressions that replace variables; parameters are real symbols.
+    """
     try:
-        return _to_element(node, at)
-    except TooLong:
+        return _read(node, at)
+    except (TooLong, FormulaError, ValueError):
         return None
 
 
-def _require_element(node: Node, at: Substitution) -> Element:
-    """Ring element of a subtree; raises `TooLong` if that takes too many steps."""
-    element = element_of(node, at)
-    if element is None:
+def _part(node: Node, at: Substitution) -> Expression:
+    """Expression of a part; raises `TooLong` if it would be too long."""
+    expression = expression_of(node, at)
+    if expression is None:
         raise TooLong
-    return element
+    return expression
 
 
-def _to_element(node: Node, at: Substitution) -> Element:
-    """Ring element of a tree; raises `TooLong` if that takes too many steps."""
+def _read(node: Node, at: Substitution) -> Expression:
     match node:
         case Number(value=value):
-            return constant(value)
+            return to_sympy(value)
         case Name(name="pi"):
-            return of_base(PI)
-        case Name(name=variable):
-            substitute = dict(at).get(variable)
-            return name(variable) if substitute is None else dict(substitute)
+            return sp.pi
+        case Name(name=name):
+            of_name = {symbol.name: symbol for symbol in POSITIONS} | dict(at)
+            return of_name.get(name, sp.Symbol(name, real=True))
         case ComparisonChain(tests=tests, sides=sides):
-            pairs = zip(tests, sides, sides[1:], strict=False)
-            return _and_or(
-                "and",
-                [
-                    ring_functions.compared(test, plus(_require_element(left, at), _require_element(right, at), -1))
-                    for test, left, right in pairs
-                ],
-            )
-        case Operation(name="and" | "or" as operation, operands=operands):
-            return _and_or(operation, [_truth(_require_element(part, at)) for part in operands])
-        case Operation(name="not", operands=(operand,)):
-            return plus(constant(1), _truth(_require_element(operand, at)), -1)
+            parts = [_part(side, at) for side in sides]
+            pairs = zip(tests, parts, parts[1:], strict=False)
+            return _joined("and", [_compared(test, sp.expand(left - right)) for test, left, right in pairs])
+        case Operation(name="and" | "or" as name, operands=parts):
+            return _joined(name, [_compared("!=", _part(part, at)) for part in parts])
         case Operation(name="if", operands=(condition, then, otherwise)):
-            holds = as_constant(_truth(_require_element(condition, at)))
-            if holds is not None:
-                return _require_element(then if holds else otherwise, at)
-            chosen, other = _require_element(then, at), _require_element(otherwise, at)
-            return (
-                chosen
-                if chosen == other
-                else ring_functions.called("if", _truth(_require_element(condition, at)), chosen, other)
-            )
-        case Operation(name="abs", operands=(Operation(name="*" | "/" as operation, operands=operands),)):
-            return _operation(Ring(), operation, [_require_element(Operation("abs", (part,)), at) for part in operands])
-        case Operation(name="sqrt", operands=(Operation(name="**", operands=(operand, Number(value=times))),)) if (
-            times % 2 == 0
-        ):
-            # Taking the absolute value first avoids multiplying out products of sines and cosines.
-            size = _require_element(Operation("abs", (operand,)), at)
-            return ring_functions.power(Ring(), size, constant(Fraction(times, 2)))
-        case Operation(name=operation, operands=operands):
-            return _operation(Ring(), operation, [_require_element(part, at) for part in operands])
+            holds = _compared("!=", _part(condition, at))
+            if holds.is_Integer:
+                return _part(then if holds else otherwise, at)
+            branches = _part(then, at), _part(otherwise, at)
+            return branches[0] if branches[0] == branches[1] else sp.Function("if", real=True)(holds, *branches)
+        case Operation(name=name, operands=parts):
+            operands = [_part(part, at) for part in parts]
+            if not any(operand.free_symbols for operand in operands):
+                return to_sympy(exact.apply(name, [exact.plain(operand) for operand in operands]))
+            if name in ("/", "//", "%") and operands[1] == 0:
+                raise TooLong
+            result = _OPERATIONS[name](*operands)
+            if _size(result) > _MOST_NODES or result.has(sp.nan, sp.zoo, sp.oo, sp.I):
+                raise TooLong
+            return result
     raise AssertionError(node)
 
 
-def _truth(element: Element) -> Element:
-    """1 if the element is not zero, else 0."""
-    return ring_functions.compared("!=", element)
+def _size(expression: Expression) -> int:
+    """Number of nodes of an expression."""
+    return sum(1 for _ in sp.preorder_traversal(expression))
 
 
-def _and_or(operation: str, truths: list[Element]) -> Element:
-    """`and` or `or` of elements that are 0 or 1; decided ones are dropped or decide the result."""
-    deciding = 0 if operation == "and" else 1
-    if any(as_constant(truth) == deciding for truth in truths):
-        return constant(deciding)
-    undecided = [truth for truth in truths if as_constant(truth) is None]
+def vanishes(expression: Expression) -> bool:
+    """True if the expression is proved to be zero wherever it has a value."""
+    if not expression.free_symbols:
+        return equality.zero(expression) is Answer.YES
+    return bool(expression == 0 or (not surely_nonzero(expression) and identities.is_zero(sp.expand(expression))))
+
+
+def surely_nonzero(expression: Expression) -> bool:
+    """True if a point, whose coordinates need not be integers, shows that the expression is not identically zero."""
+    ball = enclose(expression, bits=_BITS)
+    return ball is not None and not ball.contains(0)
+
+
+def never_zero(expression: Expression) -> bool:
+    """True if the expression is proved to be non-zero at every pair where it has a value.
+
+    A parameter is an indeterminate, so not zero, and no sine of a rational number but 0 is rational.
+    """
+    return 0 not in signs(expression) or all(map(_nonzero, sp.Mul.make_args(sp.factor(expression))))
+
+
+def _nonzero(factor: Expression) -> bool:
+    if factor.is_Pow and (factor.exp.is_negative or _nonzero(factor.base)):
+        return True
+    if isinstance(factor, sp.sin | sp.cos):
+        return _is_rational(factor.args[0]) and (isinstance(factor, sp.cos) or never_zero(factor.args[0]))
+    if 0 not in signs(factor) or (factor.is_Symbol and factor not in _SHIFTED):
+        return True
+    # Roots, powers of pi and parameters are linearly independent over the rational numbers.
+    parts: dict[Expression, Expression] = {}
+    for term in sp.Add.make_args(factor):
+        constant, of_positions = term.as_independent(*_SHIFTED)
+        weight, unit = constant.as_coeff_Mul()
+        if not (_is_rational(of_positions) and all(map(_is_unit, sp.Mul.make_args(unit)))):
+            return False
+        parts[unit] = parts.get(unit, 0) + weight * of_positions
+    return len(parts) > 1 and any(0 not in signs(part) for part in parts.values())
+
+
+def _is_rational(expression: Expression) -> bool:
+    """True if the expression is a polynomial in positions with rational coefficients."""
+    positions = {*_SHIFTED, _U, _V, _T}
+    return bool(expression.is_polynomial(*positions)) and all(
+        part in positions or part.is_Rational for part in expression.atoms()
+    )
+
+
+def _is_unit(part: Expression) -> bool:
+    """True for roots of numbers, and integer powers of pi and of parameters."""
+    base, exponent = part.as_base_exp()
+    return bool(
+        (base.is_Integer and exponent.is_Rational) or (exponent.is_Integer and (base is sp.pi or base.is_Symbol))
+    )
+
+
+def signs(expression: Expression) -> frozenset[int]:
+    """Signs, among -1, 0 and 1, that the expression may have at pairs; only those that are excluded are proved."""
+    shifted = sp.expand(expression.xreplace(_SHIFTED))
+    direct = _signs(shifted)
+    return direct & _signs(sp.factor(shifted)) if 0 in direct else direct
+
+
+def _signs(part: Expression) -> frozenset[int]:
+    if not part.free_symbols:
+        sign = equality.sign(part)
+        return _ANY if sign is None else frozenset({sign})
+    if part.is_Add:
+        return _signs_of_sum(sp.expand(part))
+    if part.is_Mul:
+        return _product_of_signs(map(_signs, part.args))
+    if part.is_Pow:
+        of_base = _signs(part.base) - ({0} if part.exp.is_negative else set())
+        if part.exp.is_Integer:
+            return frozenset(sign ** abs(int(part.exp)) for sign in of_base)
+        if part.exp.is_Rational:
+            return of_base - {-1}
+        return of_base if of_base <= {0, 1} else of_base | {-1, 1}
+    if isinstance(part, sp.log):
+        return signs(part.args[0] - 1)
+    if part.func.__name__ == "floor":
+        return signs(part.args[0]) | {0}
+    return frozenset({1} if part.is_positive else {0, 1} if part.is_nonnegative else _ANY)
+
+
+def _signs_of_sum(total: Expression) -> frozenset[int]:
+    constant, amplitude, waves, others = sp.S.Zero, sp.S.Zero, [], set()
+    for term in sp.Add.make_args(total):
+        weight, wave = term.as_independent(sp.sin, sp.cos)
+        if not term.free_symbols:
+            constant += term
+        elif isinstance(wave, sp.sin | sp.cos) and not weight.free_symbols:
+            amplitude += abs(weight)
+            waves.append(wave)
+        else:
+            others |= {_signs(term)}
+    for side in (1, -1):
+        margin = equality.sign(side * constant - amplitude)
+        if margin in (0, 1) and all(-side not in each for each in others):
+            inner = any(map(_never_extreme, waves)) or any(0 not in each for each in others)
+            return frozenset({side} if margin or inner else {0, side})
+    return _ANY
+
+
+def _never_extreme(wave: Expression) -> bool:
+    """True if a wave is never 1 or -1: since pi is irrational, the sine of a rational number is not."""
+    return _is_rational(wave.args[0]) and (isinstance(wave, sp.sin) or never_zero(wave.args[0]))
+
+
+def _product_of_signs(factors: Iterable[frozenset[int]]) -> frozenset[int]:
+    return frozenset(map(prod, product(*factors)))
+
+
+def _joined(name: str, truths: list[Expression]) -> Expression:
+    """`and` or `or` of expressions that are 0 or 1; decided ones are dropped or decide the result."""
+    deciding = sp.Integer(name == "or")
+    if deciding in truths:
+        return deciding
+    undecided = [truth for truth in truths if not truth.is_Integer]
     if len(undecided) > 1:
-        return ring_functions.called(operation, *undecided)
-    return undecided[0] if undecided else constant(1 - deciding)
+        return sp.Function(name, integer=True)(*undecided)
+    return undecided[0] if undecided else 1 - deciding
 
 
-def _operation(ring: Ring, operation: str, operands: list[Element]) -> Element:
-    """Ring element of an operation on ring elements."""
-    first, last = operands[0], operands[-1]
-    match operation:
-        case "+":
-            return plus(first, last)
-        case "-":
-            return plus(first, last, -1)
-        case "neg":
-            return scaled(first, -1)
-        case "pos":
-            return first
-        case "*":
-            return ring.times(first, last)
-        case "/":
-            return _quotient(ring, first, last)
-        case "//":
-            return ring_functions.floor(_quotient(ring, first, last))
-        case "%":
-            return plus(first, ring.times(last, ring_functions.floor(_quotient(ring, first, last))), -1)
-        case "**":
-            return ring_functions.power(ring, first, last)
-        case "sqrt":
-            return ring_functions.power(ring, first, constant(_HALF))
-        case "exp":
-            return ring_functions.exponential(ring, first)
-        case "log":
-            return ring_functions.logarithm(ring, first)
-        case "sin" | "cos":
-            return ring.wave(operation, first)
-        case "abs":
-            return ring_functions.absolute(ring, first)
-        case "floor":
-            return ring_functions.floor(first)
-        case "ceil":
-            return scaled(ring_functions.floor(scaled(first, -1)), -1)
-        case "min" | "max":
-            sign = 1 if operation == "max" else -1
-            return reduce(lambda first, second: _extreme(ring, first, second, sign), operands)
-        case "gcd":
-            return ring_functions.called("gcd", *sorted(operands, key=lambda operand: spelled(frozen(operand))))
-    raise AssertionError(operation)
+def _compared(test: str, difference: Expression) -> Expression:
+    """1 where `difference test 0` holds, else 0; the function of this name where that depends on the pair."""
+    match test:
+        case ">":
+            return _compared("<", -difference)
+        case ">=" | "<=" | "!=":
+            return 1 - _compared({">=": "<", "<=": ">", "!=": "=="}[test], difference)
+        case "<" if signs(difference) in ({-1}, {0}, {1}, {0, 1}):
+            return sp.Integer(-1 in signs(difference))
+        case "==" if vanishes(difference) or never_zero(difference):
+            return sp.Integer(vanishes(difference))
+    content, primitive = sp.factor_terms(difference, radical=False).as_coeff_Mul()
+    if test == "==" and primitive.could_extract_minus_sign():
+        primitive = -primitive
+    elif test == "<":
+        primitive *= sp.sign(content)
+    return sp.Function(test, integer=True, nonnegative=True)(sp.expand(primitive))
 
 
-def _quotient(ring: Ring, numerator: Element, denominator: Element) -> Element:
-    return ring.times(numerator, ring_functions.inverse(ring, denominator))
+def _product(first: Expression, last: Expression) -> Expression:
+    """Product, multiplied out."""
+    terms = len(sp.Add.make_args(first)) * len(sp.Add.make_args(last))
+    if terms > _MOST_TERMS:
+        raise TooLong
+    return first * last if terms == 1 else sp.expand_mul(first * last, deep=False)
 
 
-def _extreme(ring: Ring, first: Element, second: Element, sign: int) -> Element:
-    """Maximum (sign 1) or minimum (sign -1) as (a + b +- |a - b|) / 2."""
-    gap = ring_functions.absolute(ring, plus(first, second, -1))
-    return scaled(plus(plus(first, second), gap, sign), _HALF)
+def _quotient(first: Expression, last: Expression) -> Expression:
+    return _product(first, 1 / last)
+
+
+def _power(base: Expression, exponent: Expression) -> Expression:
+    terms = len(sp.Add.make_args(base))
+    if exponent.is_Integer:
+        times = abs(int(exponent))
+        if terms > 1 and comb(min(times, _MOST_TERMS) + terms - 1, terms - 1) > _MOST_TERMS:
+            raise TooLong
+        return sp.expand_multinomial(base**times, deep=False) ** sp.sign(exponent)
+    if base == -1 and exponent.is_integer:
+        exponent = sp.Add(*(sp.Mul(*_turned(*term.as_coeff_Mul())) for term in sp.Add.make_args(exponent)))
+    bits = max((abs(part.p).bit_length() for part in base.atoms(sp.Rational)), default=0)
+    if _size(base) + _size(exponent) > _MOST_FACTORED or bits > exact.MAX_ROOT_BITS:
+        raise TooLong
+    return sp.expand_power_exp(sp.factor(base) ** exponent, deep=False).replace(sp.Abs, _absolute)
+
+
+def _absolute(operand: Expression) -> Expression:
+    possible = signs(operand)
+    if -1 not in possible or 1 not in possible:
+        return operand if -1 not in possible else -operand
+    return sp.Mul(*map(sp.Abs, sp.Mul.make_args(sp.factor(operand))))
+
+
+def _extreme(side: int) -> Callable[..., Expression]:
+    """Maximum (side 1) or minimum (side -1) as (a + b +- |a - b|) / 2."""
+    return lambda *operands: reduce(lambda a, b: sp.expand((a + b + side * _absolute(a - b)) / 2), operands)
+
+
+def _floor(operand: Expression) -> Expression:
+    """Floor, integer terms taken out of it; sympy's own floor trusts signs that may be wrong."""
+    weights = [term.as_coeff_Mul() for term in sp.Add.make_args(operand)]
+    integer = sp.Add(*(sp.floor(weight) * rest for weight, rest in weights if rest.is_integer))
+    rest = operand - integer
+    return integer + (sp.Function("floor", integer=True)(rest) if rest.free_symbols else equality.floor(rest))
+
+
+def _wave(function: Any, angle: Expression) -> Expression:
+    """Sine or cosine, whole turns taken out of the angle."""
+    turns = [(term / sp.pi).as_coeff_Mul() for term in sp.Add.make_args(angle)]
+    changed = [(weight, rest, *_turned(weight, rest)) for weight, rest in turns if rest.is_integer]
+    return function(angle + sp.pi * sp.Add(*(new * unit - weight * rest for weight, rest, new, unit in changed)))
+
+
+def _turned(weight: Expression, integer: Expression) -> tuple[Expression, Expression]:
+    """Weight in -1 < w <= 1 and integer whose product is `weight * integer` up to an even number."""
+    unit = sp.Mul(*integer.as_powers_dict()) if weight.is_Integer else integer
+    return weight - 2 * sp.ceiling((weight - 1) / 2), unit
+
+
+_OPERATIONS: dict[str, Callable[..., Expression]] = {
+    "+": lambda first, last: first + last,
+    "-": lambda first, last: first - last,
+    "*": _product,
+    "/": _quotient,
+    "//": lambda first, last: _floor(_quotient(first, last)),
+    "%": lambda first, last: first - _product(last, _floor(_quotient(first, last))),
+    "**": _power,
+    "neg": lambda operand: -operand,
+    "pos": lambda operand: operand,
+    "not": lambda operand: _compared("==", operand),
+    "abs": _absolute,
+    "floor": _floor,
+    "ceil": lambda operand: -_floor(-operand),
+    "min": _extreme(-1),
+    "max": _extreme(1),
+    "gcd": lambda *operands: sp.Function("gcd", integer=True)(*sorted(operands, key=sp.default_sort_key)),
+    "sqrt": lambda operand: _power(operand, sp.Rational(1, 2)),
+    "exp": lambda operand: sp.expand_power_exp(sp.exp(operand)),
+    "log": lambda operand: sp.expand_log(sp.log(sp.factor(operand))),
+    "sin": partial(_wave, sp.sin),
+    "cos": partial(_wave, sp.cos),
+}

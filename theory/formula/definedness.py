@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from lengthgen.theory.formula.canonical import element_of
+from lengthgen.theory.formula.canonical import expression_of
 from lengthgen.theory.formula.linear import bounds_of_last_position, cases_of
-from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
-from lengthgen.theory.zero.ring import as_constant
+from lengthgen.theory.formula.ranges import finite_range
+from lengthgen.theory.formula.syntax import VARIABLES, ComparisonChain, Name, Node, Number, Operation, names
 
 ZERO = Number(0)
 
@@ -102,9 +102,9 @@ def _zero_if(node: Node) -> Iterator[Node]:
 
 @lru_cache(maxsize=4096)
 def never_holds(condition: Node, *, family: bool) -> bool:
-    """True if a condition is proved to hold at no pair: by signs, or by eliminating linear inequalities."""
-    element = element_of(condition)
-    if element is not None and as_constant(element) == 0:
+    """True if a condition is proved to hold at no pair: by signs, by ranges, or by eliminating linear inequalities."""
+    parameters = names(condition) - {*VARIABLES}
+    if expression_of(condition) == 0 or finite_range(condition, parameters) == {0}:
         return True
     return all(bounds_of_last_position(case, family=family) is None for case in cases_of(condition).cases)
 

@@ -108,6 +108,50 @@ def decided(test: str, low: Fraction | float, high: Fraction | float) -> bool | 
     return None
 
 
+@lru_cache(maxsize=4096)
+def simplify_choices(node: Node) -> Node:
+    """Tree without choices between linear forms whose outcome is the same at every pair: max(i, j) = j."""
+    match node:
+        case ComparisonChain(tests=(test,), sides=sides):
+            left, right = map(simplify_choices, sides)
+            low, high = linear_bounds(Operation("-", (left, right)))
+            outcome = decided(test, low, high)
+            return ComparisonChain((test,), (left, right)) if outcome is None else Number(int(outcome))
+        case ComparisonChain(tests=tests, sides=sides):
+            return ComparisonChain(tests, tuple(map(simplify_choices, sides)))
+        case Operation(name="if", operands=(condition, then, otherwise)):
+            simple_condition = simplify_choices(condition)
+            if isinstance(simple_condition, Number):
+                return simplify_choices(then if simple_condition.value else otherwise)
+            return Operation("if", (simple_condition, simplify_choices(then), simplify_choices(otherwise)))
+        case Operation(name="abs", operands=(operand,)):
+            inner = simplify_choices(operand)
+            low, high = linear_bounds(inner)
+            return inner if low >= 0 else Operation("neg", (inner,)) if high <= 0 else Operation("abs", (inner,))
+        case Operation(name="min" | "max" as name, operands=parts):
+            candidates: list[Node] = []
+            for part in map(simplify_choices, parts):
+                candidates = _add_candidate(name, candidates, part)
+            return candidates[0] if len(candidates) == 1 else Operation(name, tuple(candidates))
+        case Operation(name=name, operands=parts):
+            return Operation(name, tuple(map(simplify_choices, parts)))
+    return node
+
+
+def _add_candidate(name: str, candidates: list[Node], part: Node) -> list[Node]:
+    """Candidates for min or max with one more added, without those that another candidate always beats."""
+    for candidate in candidates:
+        low, high = linear_bounds(Operation("-", (part, candidate)))
+        if (low >= 0 and name == "min") or (high <= 0 and name == "max"):
+            return candidates
+    beaten = []
+    for candidate in candidates:
+        low, high = linear_bounds(Operation("-", (part, candidate)))
+        if (high <= 0 and name == "min") or (low >= 0 and name == "max"):
+            beaten.append(candidate)
+    return [candidate for candidate in candidates if candidate not in beaten] + [part]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Cases:
     """A condition as a union of cases.

@@ -12,13 +12,22 @@ from math import lcm
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.theory.formula import blocks, exact
-from lengthgen.theory.formula.canonical import element_of
+from lengthgen.theory.formula.canonical import POSITIONS, expression_of
 from lengthgen.theory.formula.definedness import defined_everywhere
-from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, may_be_irrational, names
-from lengthgen.theory.zero.ring import Key, is_monomial, whole_turn
+from lengthgen.theory.formula.syntax import (
+    VARIABLES,
+    ComparisonChain,
+    Name,
+    Node,
+    Number,
+    Operation,
+    may_be_irrational,
+    names,
+)
 
 Integers = NDArray[np.int64]
 Value = Any
@@ -94,33 +103,32 @@ def evaluate(node: Node, at: Mapping[str, Integers], parameters: Mapping[str, Va
     raise AssertionError(node)
 
 
-def _half_turns(angle: Node) -> dict[Key, Fraction] | None:
-    """Angle over pi if it is a polynomial in positions with rational coefficients; else None."""
-    element = element_of(angle)
-    if not element or not defined_everywhere(angle):
+def _half_turns(angle: Node) -> dict[tuple[int, ...], Fraction] | None:
+    """Coefficients of the powers of i, j and n in angle / pi; None if it is no polynomial with rational ones."""
+    expression = expression_of(angle)
+    if not expression or not defined_everywhere(angle):
         return None
-    coefficients: dict[Key, Fraction] = {}
-    for key, weight in element.items():
-        rest = whole_turn(key)
-        if rest is None or not is_monomial(rest):
-            return None
-        coefficients[rest] = weight
-    return coefficients if lcm(*(weight.denominator for weight in coefficients.values())) < _LARGEST_TURN else None
+    turns = sp.expand(expression / sp.pi)
+    if not turns.is_polynomial(*POSITIONS):
+        return None
+    weights = dict(sp.Poly(turns, *POSITIONS).terms())
+    if not all(weight.is_Rational for weight in weights.values()):
+        return None
+    return weights if lcm(*(int(weight.q) for weight in weights.values())) < _LARGEST_TURN else None
 
 
-def _sine_or_cosine(name: str, turns: Mapping[Key, Fraction], at: Mapping[str, Integers]) -> IndexedValues:
+def _sine_or_cosine(name: str, turns: Mapping[tuple[int, ...], Any], at: Mapping[str, Integers]) -> IndexedValues:
     """Sine or cosine, computed once for every angle between 0 and 2 pi that occurs."""
-    denominator = lcm(*(weight.denominator for weight in turns.values()))
+    denominator = lcm(*(int(weight.q) for weight in turns.values()))
     total_turns = np.zeros_like(at["i"])
-    for (product, _), weight in turns.items():
+    for powers, weight in turns.items():
         part = np.full_like(total_turns, int(weight * denominator) % (2 * denominator))
-        for (base, _), exponent in product:
-            for _ in range(int(exponent)):
-                part = part * (at[base[1]] % (2 * denominator)) % (2 * denominator)
+        for position, exponent in zip(VARIABLES, powers, strict=True):
+            for _ in range(exponent):
+                part = part * (at[position] % (2 * denominator)) % (2 * denominator)
         total_turns = (total_turns + part) % (2 * denominator)
     used, codes = np.unique(total_turns, return_inverse=True)
-    pi = exact.evaluate(Name("pi"), {})
-    angles = (exact.apply("*", [pi, Fraction(turn, denominator)]) for turn in used.tolist())
+    angles = (exact.apply("*", [sp.pi, Fraction(turn, denominator)]) for turn in used.tolist())
     return _deduplicate([exact.apply(name, [angle]) for angle in angles], codes)
 
 

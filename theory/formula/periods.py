@@ -13,13 +13,13 @@ from itertools import pairwise
 from math import lcm
 from typing import Any
 
-from lengthgen.theory.formula.canonical import element_of
-from lengthgen.theory.formula.linear import linear
+import sympy as sp
+
+from lengthgen.theory.formula.canonical import POSITIONS, expression_of
+from lengthgen.theory.formula.linear import linear, simplify_choices
 from lengthgen.theory.formula.progressions import PATHS, follow_path
-from lengthgen.theory.formula.structure import Structure, dependence, simplify_choices
-from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, children, names
-from lengthgen.theory.zero.ring import POSITIONS, is_monomial
-from lengthgen.theory.zero.ring import names as names_in
+from lengthgen.theory.formula.structure import Structure, dependence
+from lengthgen.theory.formula.syntax import VARIABLES, ComparisonChain, Name, Node, Number, Operation, children, names
 
 _TURN = Operation("*", (Number(2), Name("pi")))
 
@@ -113,7 +113,7 @@ def _subparts(node: Node) -> tuple[Node, ...]:
 @lru_cache(maxsize=4096)
 def joint_period(node: Node) -> int | None:
     """Period P > 0 such that the value depends on i, j and n modulo P alone; None if none is found."""
-    if not names(node) & set(POSITIONS):
+    if not names(node) & set(VARIABLES):
         return 1
     match node:
         case Name():
@@ -133,7 +133,7 @@ def joint_period(node: Node) -> int | None:
 
 def _is_constant(node: Node) -> bool:
     """True if no position occurs in the tree."""
-    return not names(node) & set(POSITIONS)
+    return not names(node) & set(VARIABLES)
 
 
 def _shift_period(node: Node, modulus: Node) -> int | None:
@@ -162,10 +162,8 @@ def _denominator(node: Node) -> int | None:
 
     None if the tree is not such a polynomial with rational coefficients.
     """
-    element = element_of(node)
-    if element is None:
+    expression = expression_of(node)
+    if expression is None or not expression.is_polynomial(*POSITIONS):
         return None
-    non_constant = {key: weight for key, weight in element.items() if names_in(key) & set(POSITIONS)}
-    if not all(is_monomial(key) for key in non_constant):
-        return None
-    return lcm(*(weight.denominator for weight in non_constant.values()))
+    weights = [weight for powers, weight in sp.Poly(expression, *POSITIONS).terms() if any(powers)]
+    return lcm(*(int(weight.q) for weight in weights)) if all(weight.is_Rational for weight in weights) else None

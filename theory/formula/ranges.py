@@ -13,8 +13,7 @@ from math import inf, lcm
 from typing import Any
 
 from lengthgen.theory.formula import exact
-from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds, slopes
-from lengthgen.theory.formula.structure import simplify_choices
+from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds, simplify_choices, slopes
 from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Operation
 
 MOST = 4096

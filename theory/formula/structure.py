@@ -1,30 +1,31 @@
 """Structure of a formula: a function of the key alone, the query alone, the distance j - i, or a more general one.
 
-Every structure that is reported is proved. Linear forms are compared by their coefficients. Other formulas are
-rewritten in the ring of lengthgen.theory.zero.ring, as they are or with j = i + d, and depend on the positions that are
-left. That a formula is a product or a sum of a function of i and one of j is an identity in the ring.
+Every structure that is reported is proved. Linear forms are compared by their coefficients. Another formula does not
+depend on a position if it keeps its value when the position moves by 1, and depends on j - i if it does when i and j
+move together. That, and that it is a product or a sum of a function of i and one of j, are identities of expressions
+(`lengthgen.theory.formula.canonical`).
 """
 
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 
+import sympy as sp
+
 from lengthgen.theory.formula import Formula, exact
-from lengthgen.theory.formula.canonical import BY_DISTANCE, Substitution, element_of
-from lengthgen.theory.formula.definedness import defined_everywhere
-from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds
-from lengthgen.theory.formula.syntax import (
-    ComparisonChain,
-    FormulaError,
-    Node,
-    Number,
-    Operation,
-    children,
-    may_be_irrational,
+from lengthgen.theory.formula.canonical import (
+    KEY,
+    POSITIONS,
+    QUERY,
+    SCALE,
+    expression_of,
+    never_zero,
+    surely_nonzero,
+    vanishes,
 )
-from lengthgen.theory.zero import ring_functions
-from lengthgen.theory.zero.ring import DISTANCE, POSITIONS, Element, Ring, TooLong, constant, frozen, plus
-from lengthgen.theory.zero.ring import names as names_in
+from lengthgen.theory.formula.definedness import defined_everywhere
+from lengthgen.theory.formula.linear import Form, linear, simplify_choices
+from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Node, Operation, children, may_be_irrational
 
 _CORNERS = 3
 """Number of reference positions k that are tried."""
@@ -103,26 +104,27 @@ def _proved_dependence(node: Node, candidates: frozenset[str]) -> frozenset[str]
         node: the tree.
         candidates: variables that the tree is already known to depend on; only a smaller set is searched for.
     """
-    element = element_of(node)
-    if element is None:
+    expression = expression_of(node)
+    if expression is None:
         return None
-    positions = _positions(element)
-    if not positions or ring_functions.is_zero(element):
-        variables: frozenset[str] | None = frozenset()
-    elif len(candidates) == 1:
-        variables = None
-    elif len(positions) == 1:
-        variables = positions
-    else:
-        by_distance = element_of(node, BY_DISTANCE)
-        variables = frozenset("d") if by_distance is not None and _positions(by_distance) == {DISTANCE} else None
+    variables: str | None = None
+    if vanishes(expression) or all(_unchanged(node, expression, position) for position in POSITIONS):
+        variables = ""
+    elif len(candidates) > 1 and SCALE not in expression.free_symbols:
+        moves = {"i": (QUERY,), "j": (KEY,), "d": (KEY, QUERY)}
+        variables = next((name for name, moved in moves.items() if _unchanged(node, expression, *moved)), None)
     # Rewriting cancels terms and could hide a division by zero, so the tree must have a value at every pair.
-    return variables if variables is not None and defined_everywhere(node) else None
+    return frozenset(variables) if variables is not None and defined_everywhere(node) else None
 
 
-def _positions(element: Element) -> frozenset[str]:
-    """Positions and distance that occur in an element."""
-    return names_in(frozen(element)) & {*POSITIONS, DISTANCE}
+def _unchanged(node: Node, expression: sp.Expr, *moved: sp.Symbol) -> bool:
+    """True if the tree, which is this expression, is proved to keep its value when these positions move by 1."""
+    if not expression.free_symbols.intersection(moved):
+        return True
+    if surely_nonzero(expression.xreplace({position: position + 1 for position in moved}) - expression):
+        return False
+    after = expression_of(node, tuple((position.name, position + 1) for position in moved))
+    return after is not None and vanishes(after - expression)
 
 
 def _separates(node: Node, name: str) -> bool:
@@ -154,19 +156,14 @@ def _separates_as_a_whole(node: Node, name: str) -> bool:
     """
     if not _may_separate(node, name):
         return False
-    for k in range(1, _CORNERS + 1):
-        at = frozen(constant(k))
-        substitutions: tuple[Substitution, ...] = ((), (("j", at),), (("i", at),), (("i", at), ("j", at)))
-        elements = [element_of(node, substitution) for substitution in substitutions]
-        if any(element is None for element in elements):
+    for k in map(sp.Integer, range(1, _CORNERS + 1)):
+        places = ((), (("j", k),), (("i", k),), (("i", k), ("j", k)))
+        here, row, column, corner = (expression_of(node, place) for place in places)
+        if None in (here, row, column, corner):
             return False
-        here, row, column, corner = (element for element in elements if element is not None)
-        if name == "+" or ring_functions.never_zero(corner):
-            try:
-                gap = _separation_gap(Ring(), name, here, row, column, corner)
-            except TooLong:
-                return False
-            return ring_functions.is_zero(gap) and defined_everywhere(node)
+        if name == "+" or never_zero(corner):
+            gap = here * corner - row * column if name == "*" else here + corner - row - column
+            return vanishes(gap) and defined_everywhere(node)
     return False
 
 
@@ -181,54 +178,3 @@ def _may_separate(node: Node, name: str) -> bool:
     if not all(isinstance(value, int | Fraction) for value in (a, b, c, d)):  # an irrational value
         return True
     return bool(a * b == c * d if name == "*" else a + b == c + d)
-
-
-def _separation_gap(ring: Ring, name: str, here: Element, row: Element, column: Element, corner: Element) -> Element:
-    """Difference that is zero iff the tree separates at this reference position."""
-    if name == "*":
-        return plus(ring.times(here, corner), ring.times(row, column), -1)
-    return plus(plus(here, corner), plus(row, column), -1)
-
-
-@lru_cache(maxsize=4096)
-def simplify_choices(node: Node) -> Node:
-    """Tree without choices between linear forms whose outcome is the same at every pair: max(i, j) = j."""
-    match node:
-        case ComparisonChain(tests=(test,), sides=sides):
-            left, right = map(simplify_choices, sides)
-            low, high = linear_bounds(Operation("-", (left, right)))
-            outcome = decided(test, low, high)
-            return ComparisonChain((test,), (left, right)) if outcome is None else Number(int(outcome))
-        case ComparisonChain(tests=tests, sides=sides):
-            return ComparisonChain(tests, tuple(map(simplify_choices, sides)))
-        case Operation(name="if", operands=(condition, then, otherwise)):
-            simple_condition = simplify_choices(condition)
-            if isinstance(simple_condition, Number):
-                return simplify_choices(then if simple_condition.value else otherwise)
-            return Operation("if", (simple_condition, simplify_choices(then), simplify_choices(otherwise)))
-        case Operation(name="abs", operands=(operand,)):
-            inner = simplify_choices(operand)
-            low, high = linear_bounds(inner)
-            return inner if low >= 0 else Operation("neg", (inner,)) if high <= 0 else Operation("abs", (inner,))
-        case Operation(name="min" | "max" as name, operands=parts):
-            candidates: list[Node] = []
-            for part in map(simplify_choices, parts):
-                candidates = _add_candidate(name, candidates, part)
-            return candidates[0] if len(candidates) == 1 else Operation(name, tuple(candidates))
-        case Operation(name=name, operands=parts):
-            return Operation(name, tuple(map(simplify_choices, parts)))
-    return node
-
-
-def _add_candidate(name: str, candidates: list[Node], part: Node) -> list[Node]:
-    """Candidates for min or max with one more added, without those that another candidate always beats."""
-    for candidate in candidates:
-        low, high = linear_bounds(Operation("-", (part, candidate)))
-        if (low >= 0 and name == "min") or (high <= 0 and name == "max"):
-            return candidates
-    beaten = []
-    for candidate in candidates:
-        low, high = linear_bounds(Operation("-", (part, candidate)))
-        if (high <= 0 and name == "min") or (low >= 0 and name == "max"):
-            beaten.append(candidate)
-    return [candidate for candidate in candidates if candidate not in beaten] + [part]

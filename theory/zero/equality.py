@@ -2,13 +2,12 @@
 
 A value is an int, a Fraction, or a real sympy expression in parameters, which are read as indeterminates: two values
 are equal iff they are the same function of the parameters. "No" is proved by enclosures that do not meet at some point
-(lengthgen.theory.zero.enclosure). "Yes" is proved by identities that reduce the difference to nothing
-(lengthgen.theory.zero.ring). The remaining cases are decided by a separation bound (`algebraic`) or by algebra
+(lengthgen.theory.zero.enclosure). The other cases are decided by a separation bound (`algebraic`) or by algebra
 (`identities`).
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
@@ -19,8 +18,6 @@ import sympy as sp
 
 from lengthgen.theory.zero import algebraic, identities
 from lengthgen.theory.zero.enclosure import POINTS, enclose, unique_floor
-from lengthgen.theory.zero.ring import Frozen, constant, frozen, of_base
-from lengthgen.theory.zero.ring_functions import element_of_value, is_zero, primitive
 
 Value = Any
 """int, Fraction, or a real sympy expression; a tuple of such for a matrix. Patterns may hold infinite floats too."""
@@ -65,40 +62,37 @@ def zero(value: Value) -> Answer:
     """Decide whether a value is identically zero."""
     if is_rational(value) or value.is_Rational:
         return Answer.NO if value != 0 else Answer.YES
-    defined, nonzero = _apart_from_zero(value, _BITS[0])
-    if nonzero:
+    if _apart_from_zero(value, _BITS[0])[1]:
         return Answer.NO
-    element = element_of_value(value)
-    if element is None:
-        return _answer_with_more_effort(_ZeroQuestion(element=frozen(of_base(("symbol", value))), value=value))
-    if defined and is_zero(element):
-        return Answer.YES
-    return _answer_with_more_effort(_ZeroQuestion(element=frozen(primitive(element)), value=value))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _ZeroQuestion:
-    """Question whether a value is zero; equal for all values whose ring element is a multiple of the same element."""
-
-    element: Frozen
-    value: Value = field(compare=False)
+    return _answer_with_more_effort(value)
 
 
 @lru_cache(maxsize=4096)
-def _answer_with_more_effort(question: _ZeroQuestion) -> Answer:
+def _answer_with_more_effort(value: sp.Expr) -> Answer:
     """Answer of the separation bound, of higher precisions, or of algebra."""
-    value = question.value
-    defined = False
     if algebraic.bounds(value):
         is_zero_value = algebraic.is_zero(value)
     else:
+        defined = False
         for bits in _BITS:
             defined_here, nonzero = _apart_from_zero(value, bits)
             defined |= defined_here
             if nonzero:
                 return Answer.NO
         is_zero_value = identities.is_zero(value) if defined else None
+        if is_zero_value is None and defined:
+            is_zero_value = identities.is_zero(_with_factors(value))
     return Answer.UNDECIDED if is_zero_value is None else Answer.YES if is_zero_value else Answer.NO
+
+
+def _with_factors(value: sp.Expr) -> sp.Expr:
+    """Value with roots, logarithms and absolute values of factors, as abs(a + 1) for sqrt(a**2 + 2 a + 1)."""
+
+    def is_split(part: sp.Expr) -> bool:
+        return isinstance(part, sp.log | sp.Abs) or (part.is_Pow and not part.exp.is_Integer)
+
+    even = value.replace(sp.cos, lambda angle: sp.cos(angle.args[0] if isinstance(angle, sp.Abs) else angle))
+    return even.replace(is_split, lambda part: sp.expand_log(part.func(sp.factor(part.args[0]), *part.args[1:])))
 
 
 def _apart_from_zero(value: Value, bits: int) -> tuple[bool, bool]:
@@ -174,9 +168,8 @@ def _merge_equal(distinct: Sequence[Value], parent: list[int]) -> list[tuple[int
     """Merge values that are proved equal; return the pairs that stay undecided."""
     balls = [_ball(value, _BITS[0]) for value in distinct]
     first_index: dict[Hashable, int] = {}
-    crowded = _crowded({index: ball for index, ball in enumerate(balls) if ball is not None})
     for index, value in enumerate(distinct):
-        _merge(parent, first_index.setdefault(_normal_form(value) if index in crowded else value, index), index)
+        _merge(parent, first_index.setdefault(value, index), index)
     unclear: list[tuple[int, int]] = []
     compared = undecided = 0
     pairs = _meeting({index: balls[index] for index in first_index.values()})
@@ -194,12 +187,6 @@ def _merge_equal(distinct: Sequence[Value], parent: list[int]) -> list[tuple[int
             undecided += 1
             unclear.append((index_a, index_b))
     return unclear
-
-
-def _normal_form(value: Value) -> Hashable:
-    """Hashable form of a value; values with the same form are equal."""
-    element = constant(value) if is_rational(value) else element_of_value(value)
-    return value if element is None else frozen(element)
 
 
 def _group_tuples(listed: Sequence[tuple[Value, ...]]) -> Groups:
@@ -242,18 +229,6 @@ def _number(
 def _ball(value: Value, bits: int) -> Any | None:
     """Ball of a value at a precision; None for an infinite float, or if none is found."""
     return None if isinstance(value, float) else enclose(to_sympy(value), bits=bits)
-
-
-def _crowded(balls: dict[int, Any]) -> set[int]:
-    """Indices of balls that meet another ball."""
-    indices: set[int] = set()
-    farthest = None
-    for index, ball in sorted(balls.items(), key=lambda pair: pair[1].lower()):
-        if farthest is not None and ball.overlaps(balls[farthest]):
-            indices |= {index, farthest}
-        if farthest is None or ball.upper() > balls[farthest].upper():
-            farthest = index
-    return indices
 
 
 def _meeting(balls: dict[int, Any]) -> set[tuple[int, int]]:

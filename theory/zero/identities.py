@@ -11,7 +11,7 @@ necessary as well.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
-from math import comb, lcm, prod
+from math import comb, gcd, lcm, prod
 from operator import mul
 from typing import Any
 
@@ -77,10 +77,12 @@ class _Names:
         leaves = set(_leaves(value))
         numbers = [leaf.args[0] for leaf in leaves if isinstance(leaf, sp.log | sp.Pow)]
         factors_base = algebraic.coprime_base(part for number in numbers for part in _parts(number))
-        scales: dict[Any, int] = {}
+        scales: dict[Any, Any] = {}
         for leaf in leaves:
             for kind, weight, monomial in _multiples(leaf, factors_base):
-                scales[kind, monomial] = lcm(scales.get((kind, monomial), 1), int(weight.q))
+                scale = sp.Rational(scales.get((kind, monomial), weight.q if kind != "angle" else 1 / abs(weight)))
+                of_angle = gcd(int(scale.q), int(weight.p)) if kind == "angle" else 1
+                scales[kind, monomial] = sp.Rational(lcm(int(scale.p), int(weight.q)), of_angle)
         return value.xreplace({leaf: self._name(leaf, scales, factors_base) for leaf in leaves})
 
     def _name(self, leaf: sp.Expr, scales: dict[Any, int], factors_base: list[int]) -> sp.Expr:
@@ -106,7 +108,7 @@ class _Names:
 
     def _power(self, base: Any, weight: sp.Rational, monomial: sp.Expr, scales: dict[Any, int]) -> sp.Expr:
         """Power base**(weight monomial) as an integer power of base**(monomial/D)."""
-        scale = scales[base, monomial]
+        scale = int(scales[base, monomial])
         root, times = base ** (monomial / scale), int(weight * scale)
         if monomial == 1 and base is sp.E:
             return self._number(root) ** times
@@ -115,6 +117,8 @@ class _Names:
             self.powers[symbol] = scale, base
             return symbol**times
         self.opaque = True
+        if monomial == 1 and base.is_polynomial() and all(part.is_Symbol or part.is_Rational for part in base.atoms()):
+            self.powers[self._symbol(root)] = scale, base
         return self._symbol(root) ** times
 
     def _wave(self, angle: sp.Expr, scales: dict[Any, int]) -> tuple[sp.Expr, sp.Expr]:
@@ -133,9 +137,8 @@ class _Names:
         number = monomial == 1
         self.opaque |= not number
         if abs(times) > _LARGEST_MULTIPLE:
-            self.opaque = True
-            angle = times * monomial / scale
-            return self._symbol(sp.cos(angle)), self._symbol(sp.sin(angle))
+            self.opaque, number = True, False
+            scale, times = scale / abs(times), sp.sign(times)
         c = self._number(sp.cos(monomial / scale)) if number else self._symbol(sp.cos(monomial / scale))
         s = self._symbol(sp.sin(monomial / scale))
         self.powers[s] = 2, 1 - c**2

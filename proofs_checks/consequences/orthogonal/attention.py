@@ -7,8 +7,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks import mutations
 from lengthgen.proofs_checks.consequences.orthogonal import SOURCE
-from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import absolute, biases
 from lengthgen.theory.encodings.encoding import Encoding
