@@ -55,7 +55,7 @@ class _Formula:
 
     def exactly_one(self, literals: Literals) -> None:
         """Require that one literal is true and no other."""
-        self.clauses += [[*literals], *([-one, -other] for one, other in itertools.combinations(literals, 2))]
+        self.clauses += [[*literals], *([-first, -second] for first, second in itertools.combinations(literals, 2))]
 
     def at_most(self, literals: Literals, count: int) -> None:
         """Require that at most `count` literals are true."""
