@@ -1,10 +1,4 @@
-"""Certificates of SRC, written so that `lengthgen.circuits.checker` can decide them without the solver.
-
-A lower bound needs few steps and few prompts, since leaving the others out only makes the problem easier. If as many
-steps as the bound pairwise exclude each other, they prove it. Otherwise the formula "one operator less serves the
-steps" comes with a DRAT proof that it cannot be satisfied. The upper bound is the circuit. The format is described in
-docs/theory/circuits.md.
-"""
+"""Certificates of SRC (docs/theory/circuits.md) that `lengthgen.circuits.checker` can decide without the solver."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -144,12 +138,9 @@ def _spread_inputs(trace: Trace, steps: Sequence[int], count: int, mode: str) ->
     every = np.arange(trace.tokens.shape[1])
     if mode == "typed":
         return every
-    spread = {
-        int(inputs[place])
-        for inputs in (every[trace.inputs_at(step)] for step in steps)
-        for place in np.linspace(0, len(inputs) - 1, min(count, len(inputs))).astype(np.intp)
-    }
-    return np.array(sorted(spread), dtype=np.intp)
+    having = [every[trace.inputs_at(step)] for step in steps]
+    spread = [each[np.linspace(0, len(each) - 1, min(count, len(each))).astype(np.intp)] for each in having]
+    return np.unique(np.concatenate(spread))
 
 
 def _restricted(trace: Trace, columns: NDArray[np.intp]) -> Trace:
@@ -198,8 +189,6 @@ def _entries(circuit: Circuit, operator: int) -> dict[str, str]:
     """Return the table of an operator as text: argument symbols -> symbol."""
     table, alphabet = circuit.operators[operator], circuit.task.alphabet
     slots = next(len(w.arguments) for steps in circuit.wirings.values() for w in steps if w.operator == operator)
-    entries = {}
-    for key in np.flatnonzero(table != UNDEFINED).tolist():
-        digits = [key // len(alphabet) ** place % len(alphabet) for place in reversed(range(slots))]
-        entries[circuit.task.text(digits)] = alphabet[table[key]]
-    return entries
+    keys = np.flatnonzero(table != UNDEFINED)
+    digits = keys[:, None] // len(alphabet) ** np.arange(slots)[::-1] % len(alphabet)
+    return {circuit.task.text(key): alphabet[table[n]] for key, n in zip(digits, keys, strict=True)}

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.search.partition import fewest_operators
-from lengthgen.circuits.tables import as_table, distinct, entries, keys_of
+from lengthgen.circuits.tables import as_table, keys_of
 from lengthgen.circuits.task import Tokens
 from lengthgen.circuits.trace import Trace
 from lengthgen.infrastructure.brief import Brief, by_scale
@@ -176,47 +176,50 @@ def induced_complexity(
     Raises:
         ValueError: the relation gives no label to some pair that occurs.
     """
-    operators: dict[Signature, list[_Table]] = {}
+    tables: dict[Signature, _Table] = {}  # of the signatures with one operator
+    operators: dict[Signature, int] = {}
     known_labels: set[int] = set()
     complexity: dict[int, float] = {}
     new_labels: dict[int, frozenset[int]] = {}
     new_operators: dict[int, int] = {}
     new_entries: dict[int, int] = {}
-    total: float = 0
     conflict: Conflict | None = None
     impossible: Step | None = None
     met: list[_Shown] = []
     for trace in traces:
-        scale_labels: set[int] = set()
         entries_of: dict[Signature, int] = {}
-        before = _count(operators)
+        before = sum(operators.values())
         of_scale = [*_steps(circuit, relation, trace)]
         met += of_scale
-        for shown in of_scale:
+        for shown in of_scale if impossible is None else ():
             step, signature = shown.step, shown.signature
-            scale_labels.update(signature)
-            if math.isinf(total):
-                continue
             views = _views(shown, own_token=own_token)
             if views is None:
-                total, impossible = math.inf, step
+                impossible = step
+                break
+            entries_of.setdefault(signature, 0)
+            if operators.setdefault(signature, 1) > 1:
                 continue
-            tables = operators.setdefault(signature, [])
-            entries_of[signature] = entries_of.get(signature, 0) + _serve(tables, views)
-            if conflict is None and len(tables) > 1:
-                earlier_steps = _of_signature(met, signature, step, own_token=own_token)
-                other = _Table(parts={views.counts: views})
-                first = next(earlier for earlier, its_views in earlier_steps if other.missing(its_views) is None)
-                conflict = Conflict(first=first, second=step)
+            table = tables.setdefault(signature, _Table(parts={views.counts: views}))
+            missing = table.missing(views)
+            if missing is None:
+                operators[signature] = 2  # or more, as is counted below
+                if conflict is None:
+                    other, earlier = _Table(parts={views.counts: views}), _of_signature(met, signature, step, own_token)
+                    first = next(each for each, its_views in earlier if other.missing(its_views) is None)
+                    conflict = Conflict(first=first, second=step)
+            else:
+                table.give(views, missing)
+                entries_of[signature] += int(missing.sum())
         for signature in entries_of:
-            if len(operators[signature]) > 1:
-                steps = [*_of_signature(met, signature, impossible, own_token=own_token)]
+            if operators[signature] > 1:
+                steps = [*_of_signature(met, signature, impossible, own_token)]
                 operators[signature], entries_of[signature] = _fewest(steps, trace.scale, trace.symbols)
-        if impossible is None:
-            total = _count(operators)
-        complexity[trace.scale] = total
+        scale_labels = {label for shown in of_scale for label in shown.signature}
+        count = sum(operators.values())
+        complexity[trace.scale] = count if impossible is None else math.inf
         new_labels[trace.scale] = frozenset(scale_labels - known_labels)
-        new_operators[trace.scale] = max(0, _count(operators) - before)
+        new_operators[trace.scale] = max(0, count - before)
         new_entries[trace.scale] = sum(entries_of.values())
         known_labels |= scale_labels
     return Induced(
@@ -241,7 +244,7 @@ def _steps(circuit: Circuit, relation: Relation, trace: Trace) -> Iterator[_Show
 
 
 def _of_signature(
-    met: Sequence[_Shown], signature: Signature, end: Step | None, *, own_token: bool
+    met: Sequence[_Shown], signature: Signature, end: Step | None, own_token: bool
 ) -> Iterator[tuple[Step, _Views]]:
     """Yield the steps of a signature with their views, those before `end`, all of which can be computed.
 
@@ -256,23 +259,8 @@ def _of_signature(
             yield shown.step, views
 
 
-def _count(operators: dict[Signature, list[_Table]]) -> int:
-    return sum(map(len, operators.values()))
-
-
-def _serve(tables: list[_Table], views: _Views) -> int:
-    """Serve a step with the first operator that can, or a new one; return the number of entries new to an old one."""
-    for table in tables:
-        missing = table.missing(views)
-        if missing is not None:
-            table.give(views, missing)
-            return int(missing.sum())
-    tables.append(_Table(parts={views.counts: views}))
-    return 0
-
-
-def _fewest(steps: Sequence[tuple[Step, _Views]], scale: int, symbols: int) -> tuple[list[_Table], int]:
-    """Return the fewest operators for steps of one signature, and how many of their entries first occur at the scale.
+def _fewest(steps: Sequence[tuple[Step, _Views]], scale: int, symbols: int) -> tuple[int, int]:
+    """Return the number of operators for steps of one signature, and of their entries that first occur at the scale.
 
     Of an operator that serves no earlier step, those of its first step do not count.
     """
@@ -298,17 +286,7 @@ def _fewest(steps: Sequence[tuple[Step, _Views]], scale: int, symbols: int) -> t
         operator = next(operator for operator in shown if operator & table == table)
         shown[operator] = shown[operator] or table
     new = sum((operator & ~before).bit_count() for operator, before in shown.items())
-    operators = []
-    for operator in partition.operators:
-        places, tokens = entries(operator, symbols)
-        parts = {}
-        for counts, seen_codes in codes.items():
-            inside = (places >= ends[counts] - len(seen_codes)) & (places < ends[counts])
-            if inside.any():
-                at = places[inside] - (ends[counts] - len(seen_codes))
-                parts[counts] = _Views(counts=counts, codes=seen_codes[at], tokens=tokens[inside].astype(np.uint8))
-        operators.append(_Table(parts=parts))
-    return operators, new
+    return len(partition.operators), new
 
 
 def _views(shown: _Shown, *, own_token: bool) -> _Views | None:
@@ -332,8 +310,8 @@ def _distinct_columns(rows: Tokens, symbols: int) -> tuple[NDArray[Any], Tokens]
     The first result holds all rows but the last, each column as one value; the second holds the last row.
     """
     if symbols ** len(rows) <= np.iinfo(np.int64).max:
-        codes, tokens = np.divmod(distinct(keys_of(rows, symbols)), symbols)
+        codes, tokens = np.divmod(np.unique(keys_of(rows, symbols)), symbols)
         return codes, tokens.astype(np.uint8)
-    packed = distinct(np.ascontiguousarray(rows.T).view(f"S{len(rows)}").reshape(-1))
+    packed = np.unique(np.ascontiguousarray(rows.T).view(f"S{len(rows)}").reshape(-1))
     columns = packed.view(np.uint8).reshape(-1, len(rows))
     return np.ascontiguousarray(columns[:, :-1]).view(f"S{len(rows) - 1}").reshape(-1), columns[:, -1]

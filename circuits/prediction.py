@@ -185,6 +185,7 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
     needs = "" if arity is None else f"; in training {arity} are enough, and at scale {breaks_at} they are not"
     why = f"some step needs more than {MAX_ARITY} arguments, so that no operators compute the task{needs}"
     variant = VariantPrediction(complexity_train=math.inf, complexity_test=math.inf, breaks_at=breaks_at, why=why)
+    variants: dict[str, Any] = dict.fromkeys(VARIANTS, variant)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -196,7 +197,7 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
         unseen_distractors=None,
         breaks_at=breaks_at,
         why=why,
-        **dict.fromkeys(VARIANTS, variant),
+        **variants,
     )
 
 

@@ -1,7 +1,4 @@
-"""Record of a prediction, as it is stored before any training: the answers of all rules, and the forecast.
-
-How rules answer is in `lengthgen.circuits.prediction`, how forecasts are made in `lengthgen.circuits.forecast`.
-"""
+"""Record of a prediction, as it is stored before any training: the answers of all rules, and the forecast."""
 
 import hashlib
 import json
@@ -194,14 +191,14 @@ class Prediction(_Stored, Brief):
         if rule in ("coverage", "literal"):
             return self.generalizes if rule == "coverage" else self.literal
         answer: VariantPrediction | Forecast | None = getattr(self, rule)
-        return answer and answer.generalizes
+        return None if answer is None else answer.generalizes
 
     def expects_failure_at(self, rule: str) -> float | None:
         """Return the first scale at which a rule of RULES expects a failure; the literal rule names none."""
         if rule in ("coverage", "literal"):
             return self.breaks_at if rule == "coverage" else None
         answer: VariantPrediction | Forecast | None = getattr(self, rule)
-        return answer and answer.breaks_at
+        return None if answer is None else answer.breaks_at
 
     @property
     def digest(self) -> str:

@@ -111,6 +111,10 @@ class Interrupted(KeyboardInterrupt):
 def minimal_arity(traces: Sequence[Trace], *, at_least: int = 1, guesses: Guesses | None = None) -> int | None:
     """Return the fewest slots, but not fewer than `at_least`, with which every step of the traces is determined.
 
+    >>> from lengthgen import load_task
+    >>> minimal_arity(traces_up_to(load_task("parity"), 4))
+    2
+
     None if more than MAX_ARITY are needed. Calls on neighbouring scales are faster if they share their guesses.
 
     Raise ValueError if no traces are given.
@@ -157,6 +161,11 @@ def src(
     clock: Clock | None = None,
 ) -> SRCResult:
     """Return SRC at every scale of the traces, with a circuit that attains it.
+
+    >>> from lengthgen import load_task
+    >>> parity = load_task("parity")
+    >>> src(parity, traces_up_to(parity, 4), arity=2).values
+    {1: 1, 2: 1, 3: 1, 4: 1}
 
     A circuit with few templates is built first. Its operators are an upper bound. The lower bound starts from the steps
     at which one of these operators is used for the first time, with all their wirings. While the bounds differ,
@@ -248,12 +257,9 @@ def _result(rounds: Rounds, last: Sequence[Trace], largest: int, clock: Clock) -
 
 
 def _bounds(rounds: Rounds, reference_bound: Mapping[int, float]) -> dict[int, tuple[float, float]]:
-    """Return the bounds of the search, cut by the reference circuit's upper bounds.
-
-    A lower bound holds at all later scales.
-    """
-    stuck = rounds.last.stuck
+    """Return the bounds of the search, cut by the reference circuit's upper bounds. Lower ones hold at later scales."""
     bounds: dict[int, tuple[float, float]] = {}
+    stuck = rounds.last.stuck
     lower: float = 1
     for scale, reference in reference_bound.items():
         if stuck and scale >= stuck[0]:
@@ -270,9 +276,8 @@ def _status(bounds: Mapping[int, tuple[float, float]], reference_bound: Mapping[
     if any(low != high for low, high in bounds.values()):
         return "bounds"
     sampled = [scale for scale, (low, _) in bounds.items() if scale >= sampled_from and not math.isinf(low)]
-    if not sampled:
-        return "exact"
-    return "reference" if all(bounds[scale][0] == reference_bound[scale] for scale in sampled) else "sampled"
+    met = all(bounds[scale][0] == reference_bound[scale] for scale in sampled)
+    return "exact" if not sampled else "reference" if met else "sampled"
 
 
 def _coverage_scale(circuit: Circuit, traces: Sequence[Trace]) -> int | None:

@@ -114,22 +114,28 @@ def trace(task: Task, scale: int) -> Trace:
 
 def _trace(task: Task, scale: int) -> Trace:
     choices = task.choices(scale)
-    operands = sum(len(symbols) > 1 for symbols in choices)
-    count = math.prod(len(symbols) for symbols in choices)
+    count = math.prod(map(len, choices))
     every = None
     if task.valid is not None:
         every = task.all_prompts(scale)
         count = MAX_EXHAUSTIVE + 1 if every is None else len(every)
     exhaustive = count <= MAX_EXHAUSTIVE
+    operands = sum(len(symbols) > 1 for symbols in choices)
     task.require_size(count if exhaustive else max(SAMPLE, operands), len(choices))
     if not exhaustive:
         prompts, near = _sample(task, scale, choices)
-    elif every is None:
-        every = task.all_prompts(scale)
-        assert every is not None
-        prompts, near = every, _near_of_all([len(symbols) for symbols in choices])
-    else:
+    elif every is not None:
         prompts, near = every, _near_among(every, choices)
+    else:
+        all_prompts = task.all_prompts(scale)
+        assert all_prompts is not None
+        # Those that differ in one position by neighbouring symbols: the list of all is lexicographic.
+        prompts, rows, stride, pairs = all_prompts, np.arange(count), count, []
+        for symbols in choices:
+            stride //= len(symbols)
+            first = rows[rows // stride % len(symbols) < len(symbols) - 1]
+            pairs.append(np.stack([first, first + stride], axis=1))
+        near = np.concatenate(pairs)
     return Trace(
         scale=scale,
         symbols=len(task.alphabet),
@@ -184,7 +190,7 @@ def _near_among(prompts: Tokens, choices: list[tuple[int, ...]]) -> NDArray[np.i
         changed[:, position] = following[changed[:, position]]
         changes.append(changed)
         rows.append(np.arange(len(prompts)))
-    number = np.unique(_as_rows(np.concatenate([prompts, *changes])), return_inverse=True)[1].reshape(-1)
+    number = np.unique(np.concatenate([prompts, *changes]), axis=0, return_inverse=True)[1].reshape(-1)
     row_of = np.full(number.max() + 1, -1)
     row_of[number[: len(prompts)]] = np.arange(len(prompts))
     pairs = np.stack([np.concatenate(rows), row_of[number[len(prompts) :]]], axis=1)
@@ -202,20 +208,6 @@ def _exchanged(prompts: Tokens) -> tuple[Tokens, NDArray[np.int64]]:
         changes.append(changed)
         rows.append(differ)
     return np.concatenate(changes), np.concatenate(rows)
-
-
-def _near_of_all(counts: list[int]) -> NDArray[np.int64]:
-    """Return the pairs of prompts that differ in one position by neighbouring symbols: int64 [pairs, 2].
-
-    Each entry is a row of the lexicographic list of all prompts.
-    """
-    rows = np.arange(math.prod(counts))
-    pairs, stride = [], len(rows)
-    for count in counts:
-        stride //= count
-        first = rows[rows // stride % count < count - 1]
-        pairs.append(np.stack([first, first + stride], axis=1))
-    return np.concatenate(pairs)
 
 
 def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tokens, NDArray[np.int64]]:
@@ -240,7 +232,7 @@ def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tok
     if task.end is not None:
         prompts = np.concatenate([prompts, _with_longer_outputs(task, scale, choices, prompts)])
     pairs = np.stack([first, len(bases) + np.arange(len(first))], axis=1)
-    unique_rows, row_of = np.unique(_as_rows(prompts), return_index=True, return_inverse=True)[1:]
+    unique_rows, row_of = np.unique(prompts, axis=0, return_index=True, return_inverse=True)[1:]
     return prompts[unique_rows], row_of.reshape(-1)[pairs]
 
 
@@ -250,6 +242,15 @@ def _with_longer_outputs(task: Task, scale: int, choices: list[tuple[int, ...]],
     They change in one position, and at once in all positions in which a change makes the output longer, if that makes
     it longer still. Random prompts alone would hardly show the last steps of a task whose outputs end early.
     """
+
+    def output_lengths(combinations: Tokens) -> NDArray[np.int64]:
+        """Lengths of the outputs of combinations of tokens, int64 [count]; -1 for one that is no prompt."""
+        valid = task.are_prompts(scale, combinations)
+        lengths = np.full(len(combinations), -1, dtype=np.int64)
+        if valid.any():
+            lengths[valid] = (task.outputs(combinations[valid]) != UNDEFINED).sum(axis=1)
+        return lengths
+
     longer = [prompts[:0]]
     lengths = (task.outputs(prompts) != UNDEFINED).sum(axis=1)
     places = [(position, symbol) for position, symbols in enumerate(choices) for symbol in symbols if len(symbols) > 1]
@@ -260,11 +261,11 @@ def _with_longer_outputs(task: Task, scale: int, choices: list[tuple[int, ...]],
         changes = np.repeat(bases[None], len(places), axis=0)
         for changed, (position, symbol) in zip(changes, places, strict=True):
             changed[:, position] = symbol
-        changed_lengths = _output_lengths(task, scale, changes.reshape(-1, len(choices))).reshape(len(places), -1)
+        changed_lengths = output_lengths(changes.reshape(-1, len(choices))).reshape(len(places), -1)
         at_once = bases.copy()
         for (position, symbol), better in zip(places, changed_lengths > base_lengths, strict=True):
             at_once[better, position] = symbol
-        lengths_at_once = _output_lengths(task, scale, at_once)
+        lengths_at_once = output_lengths(at_once)
         longest = lengths_at_once > changed_lengths.max(axis=0)
         before = lengths.max()
         prompts = np.concatenate([bases, changes.reshape(-1, len(choices)), at_once[longest]])
@@ -272,17 +273,3 @@ def _with_longer_outputs(task: Task, scale: int, choices: list[tuple[int, ...]],
         if lengths.max() == before:
             return np.concatenate(longer)
         longer.append(prompts[lengths > before])
-
-
-def _output_lengths(task: Task, scale: int, combinations: Tokens) -> NDArray[np.int64]:
-    """Return the lengths of the outputs of combinations of tokens, int64 [count]; -1 for one that is no prompt."""
-    lengths = np.full(len(combinations), -1, dtype=np.int64)
-    valid = task.are_prompts(scale, combinations)
-    if valid.any():
-        lengths[valid] = (task.outputs(combinations[valid]) != UNDEFINED).sum(axis=1)
-    return lengths
-
-
-def _as_rows(prompts: Tokens) -> NDArray[np.void]:
-    """Return each row as one value, because such values sort faster than rows."""
-    return np.ascontiguousarray(prompts).view(np.dtype((np.void, prompts.shape[1]))).reshape(-1)

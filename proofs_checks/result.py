@@ -1,7 +1,7 @@
 """Outcome of a claim: its verdict, its evidence, what happened to its falsifiers, and the identities it rests on."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -78,7 +78,7 @@ class Result(Brief):
         """Return the result without its claim: booleans, numbers, texts, lists and dicts."""
         return {
             "verdict": str(self.verdict),
-            "evidence": _plain_evidence(self.evidence) if self.evidence else None,
+            "evidence": self.evidence and asdict(self.evidence),
             "reason": self.reason,
             "falsifiers": [asdict(falsifier) for falsifier in self.falsifiers],
             "seconds": self.seconds,
@@ -91,7 +91,7 @@ class Result(Brief):
         return cls(
             claim=claim,
             verdict=Verdict(plain["verdict"]),
-            evidence=_evidence(plain["evidence"]) if plain["evidence"] else None,
+            evidence=plain["evidence"] and _evidence(**plain["evidence"]),
             reason=plain["reason"],
             falsifiers=tuple(
                 FalsifierResult(**falsifier | {"identities": tuple(falsifier.get("identities", ()))})
@@ -139,22 +139,9 @@ class Results(Listed[Result]):
         return ", ".join([f"{len(self)} claim{'' if len(self) == 1 else 's'}", *counts])
 
 
-def _plain_evidence(evidence: Evidence) -> dict[str, Any]:
-    return {
-        "strength": str(evidence.strength),
-        "facts": [str(fact) for fact in evidence.facts],
-        "assumptions": [str(assumption) for assumption in evidence.assumptions],
-        "reach": evidence.reach,
-    }
-
-
-def _evidence(plain: Mapping[str, Any]) -> Evidence:
-    return Evidence(
-        strength=Strength(plain["strength"]),
-        facts=tuple(plain["facts"]),
-        assumptions=tuple(plain["assumptions"]),
-        reach=plain["reach"],
-    )
+def _evidence(strength: str, facts: Iterable[str], assumptions: Iterable[str], reach: str) -> Evidence:
+    """Evidence as it was written down."""
+    return Evidence(strength=Strength(strength), facts=tuple(facts), assumptions=tuple(assumptions), reach=reach)
 
 
 _CERTIFICATES = list_of(certificate_shape)

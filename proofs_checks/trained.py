@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,21 +97,23 @@ class Runs:
 
     def _read(self, *arms: Arm) -> Reading:
         """Read the runs without the cache."""
-        protocols = {arm.protocol: self._protocol(arm.protocol) for arm in arms}
+        protocols = {arm.protocol: load_protocol(arm.protocol, self.profile) for arm in arms}
         planned = [_planned(arm.cells(protocols[arm.protocol]), protocols[arm.protocol], self.out) for arm in arms]
         store = self._store_with(list(zip(arms, planned, strict=True)))
         try:
             return Reading(
-                arms=tuple(tuple(_trained(cell, runs, store) for cell, runs in cells.items()) for cells in planned),
-                fact=_identify([run for cells in planned for runs in cells.values() for run in runs], store),
+                arms=tuple(
+                    tuple(
+                        TrainedCell(cell=cell, histories=tuple((run, store.metrics(run)) for run in runs))
+                        for cell, runs in cells.items()
+                    )
+                    for cells in planned
+                ),
+                fact=_identify({run for cells in planned for runs in cells.values() for run in runs}, store),
                 conditions=tuple(map(_conditions, protocols.values())),
             )
         except StoreError as damage:
             raise Unsettled(str(damage)) from damage
-
-    def _protocol(self, name: str) -> Protocol:
-        """Protocol under the profile."""
-        return load_protocol(name, self.profile)
 
     def _store_with(self, planned: Sequence[tuple[Arm, Mapping[Cell, Sequence[Run]]]]) -> RunStore:
         """Return the store if every run is in it. Raises `Unsettled` with the commands that train the missing runs."""
@@ -140,14 +142,9 @@ def _planned(cells: Sequence[Cell], protocol: Protocol, out: Path | None) -> dic
     return {cell: runs for (cell, model), runs in stored_runs(protocol, out, cells).items() if model == first}
 
 
-def _trained(cell: Cell, runs: Sequence[Run], store: RunStore) -> TrainedCell:
-    """Cell with the stored metrics of its runs."""
-    return TrainedCell(cell=cell, histories=tuple((run, store.metrics(run)) for run in runs))
-
-
-def _identify(runs: Sequence[Run], store: RunStore) -> str:
-    """Fact that identifies the runs by the hash of their digests."""
-    digests = sorted(store.digest(run) for run in set(runs))
+def _identify(runs: Iterable[Run], store: RunStore) -> str:
+    """Fact that identifies different runs by the hash of their digests."""
+    digests = sorted(map(store.digest, runs))
     combined_hash = hashlib.sha256("".join(digests).encode()).hexdigest()
     return f"{len(digests)} runs; SHA-256 of their sorted digests: {combined_hash}"
 

@@ -140,6 +140,11 @@ class JudgedRelation(Brief):
 def judge(values: Relation, relation: Relation, *, train: int, test: int) -> Judgement:
     """Judge whether the relation lets the pattern with the level sets `values` generalize from 1..train to 1..test [F].
 
+    >>> from lengthgen import absolute, clipped_relative, level_sets, pattern_from_formula
+    >>> window = level_sets(pattern_from_formula("1 if j - i < 3 else 0"), 8)
+    >>> [judge(window, relation, train=4, test=8).generalizes for relation in (clipped_relative(3), absolute())]
+    [True, False]
+
     Raises:
         TrainTestScalesError: not 1 <= train <= test.
         RelationError: a relation has no label somewhere up to test.

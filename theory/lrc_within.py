@@ -59,6 +59,10 @@ def lrc_within(pattern: Pattern | ArrayLike, epsilon: Fraction, scale: int | Non
 def bounds_within(pattern: Pattern, epsilon: Fraction, scales: Iterable[int]) -> dict[int, tuple[int, int]]:
     """Scale -> lower and upper bound of LRC within epsilon, in the order given; equal unless it is undecided.
 
+    >>> from lengthgen import pattern_from_formula
+    >>> bounds_within(pattern_from_formula("0.5**(j-i)"), Fraction(1, 100), (4, 8))
+    {4: (4, 4), 8: (6, 6)}
+
     Raises as `lrc_within` does, but no `UndecidedLrc`.
     """
     listed = list(scales)

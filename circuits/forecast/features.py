@@ -1,6 +1,6 @@
 """Features by which a cell is compared with the cells on record: what training shows, the labels, the operands."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,7 +9,7 @@ import numpy as np
 from lengthgen.circuits.encoding_spec import EncodingSpec, NoRelation, relation_of
 from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
 from lengthgen.circuits.trace import Trace
-from lengthgen.theory.relation import NO_LABEL, Relation
+from lengthgen.theory.relation import NO_LABEL
 
 
 class Shown(StrEnum):
@@ -101,20 +101,15 @@ def own_token_decides(traces: Sequence[Trace], train: int) -> OwnToken:
     """
     trained = max(len(trace.steps) for trace in traces[:train])
     for kind, skipped in ((OwnToken.BUT_FIRST, 1), (OwnToken.LATER, trained)):
-        if _decides(traces[train:], skipped):
+        pairs = {
+            (own, output)
+            for trace in traces[train:]
+            for position in trace.steps[skipped:]
+            for own, output in np.unique(trace.tokens_at(position)[position - 2 : position], axis=1).T.tolist()
+        }
+        if len(dict(pairs)) == len(pairs):
             return kind
     return OwnToken.FEWER
-
-
-def _decides(traces: Iterable[Trace], skipped: int) -> bool:
-    """True if the token before each output decides it, in all steps but the first ones of each trace."""
-    outputs: dict[int, int] = {}
-    for trace in traces:
-        for position in trace.steps[skipped:]:
-            for own, output in np.unique(trace.tokens_at(position)[position - 2 : position], axis=1).T.tolist():
-                if outputs.setdefault(own, output) != output:
-                    return False
-    return True
 
 
 def shown_of(prediction: Prediction, *, learned: bool = False, own_token: OwnToken = OwnToken.FEWER) -> Shown:
@@ -159,21 +154,15 @@ def labels_of(spec: EncodingSpec, prediction: Prediction, length: int) -> Labels
         return Labels.OTHER
     if relation.scale_hint:
         return Labels.OTHER
-    kind = _by_distance(relation, length)
-    if kind is not Labels.RELATIVE:
-        return kind
-    return Labels.ROTARY if encoding.rotate else Labels.BIAS if encoding.bias else Labels.RELATIVE
-
-
-def _by_distance(relation: Relation, length: int) -> Labels:
-    """Return the kind of labels from the labels alone: NONE, RELATIVE, BOUNDED or ABSOLUTE."""
     labels = relation.labels(length)
     distinct = len(np.unique(labels[labels != NO_LABEL]))
     if distinct == 1:
         return Labels.NONE
     if any(len(np.unique(np.diagonal(labels, distance))) > 1 for distance in range(length)):
         return Labels.ABSOLUTE
-    return Labels.RELATIVE if distinct == length else Labels.BOUNDED
+    if distinct < length:
+        return Labels.BOUNDED
+    return Labels.ROTARY if encoding.rotate else Labels.BIAS if encoding.bias else Labels.RELATIVE
 
 
 def first_break(prediction: Prediction, shown: Shown, train: int) -> int | None:

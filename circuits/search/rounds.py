@@ -1,7 +1,4 @@
-"""The search: its stages in order, as far as a limit allows, in rounds with ever more prompts of sampled scales.
-
-Prompts that refute a circuit found on a sample join the sample, and the stages are run again.
-"""
+"""The search in rounds: prompts that refute a circuit found on a sample join it, and it is searched again."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -66,15 +63,15 @@ def search(problem: Problem, clock: Clock, *, patient: bool = False) -> Searched
     Ctrl-C ends the search in the same way. Unless `patient`, the check that all scales are feasible uses at most half
     of the time.
     """
-    known = Narrowing(problem, clock)
+    narrowing = Narrowing(problem, clock)
     circuit: Circuit | None = None
     combinations: tuple[Combination, ...] = ()
     stopped, failed = None, False
     try:
         with clock.phase("wirings"):
-            known.find_scales(patient=patient)
-            known.find_circuits()
-        known.narrow()
+            narrowing.find_scales(patient=patient)
+            narrowing.find_circuits()
+        narrowing.narrow()
     except OutOfTime as limit:
         stopped = str(limit)
     except SolverError as error:
@@ -82,17 +79,17 @@ def search(problem: Problem, clock: Clock, *, patient: bool = False) -> Searched
     except KeyboardInterrupt:
         stopped = INTERRUPTED
     try:
-        if known.bounds:
-            circuit, combinations = circuit_of(known.smallest(), known.scales, problem, known.combinations)
+        if narrowing.bounds:
+            circuit, combinations = circuit_of(narrowing.smallest(), narrowing.scales, problem, narrowing.combinations)
     except KeyboardInterrupt:
         stopped = INTERRUPTED
     return Searched(
-        bounds=known.bounds,
-        stuck=known.stuck,
-        stopped=stopped or known.stopped,
+        bounds=narrowing.bounds,
+        stuck=narrowing.stuck,
+        stopped=stopped or narrowing.stopped,
         failed=failed,
-        hardest=tuple(place for place, alternatives in known.wirings.items() if alternatives.complete),
-        kernel=known.kernel,
+        hardest=tuple(place for place, alternatives in narrowing.wirings.items() if alternatives.complete),
+        kernel=narrowing.kernel,
         circuit=circuit,
         combinations=combinations,
     )

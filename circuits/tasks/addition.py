@@ -1,7 +1,4 @@
-"""Addition and subtraction of two numbers: low or high digit first, with or without carry tokens, of any lengths.
-
-Some pairs of operands only are prompts of the subtraction, those of which the first is not smaller.
-"""
+"""Addition and subtraction of two numbers: low or high digit first, with or without carry tokens, of any lengths."""
 
 from collections.abc import Callable
 
@@ -35,7 +32,7 @@ def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
 
     def vectorised(x: Numbers) -> Integers:
         n = next(n for n in range(1, len(x) + 1) if n + width(n) == len(x))
-        return _sums(x[:n], x[n:], base)[0]
+        return _sums(base, x[:n], x[n:])[0]
 
     return digit_task(
         name=name,
@@ -59,7 +56,7 @@ def addition_mixed(base: int = 10) -> TwoScaleTask:
     def generate(symbols: tuple[str, ...]) -> list[str]:
         plus = symbols.index("+")
         a, b = (np.array([operand], dtype=int).T for operand in (symbols[:plus], symbols[plus + 1 : -1]))
-        return [*map(str, _sums(a, b, base)[0][:, 0]), "$"]
+        return [*map(str, _sums(base, a, b)[0][:, 0]), "$"]
 
     return TwoScaleTask(
         name="addition-mixed",
@@ -106,7 +103,7 @@ def addition_high_first(base: int = 2) -> Task:
         base=base,
         marks="+=",
         prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * n, "="],
-        vectorised=lambda x: _sums(*np.split(x[::-1], 2), base)[0][::-1],
+        vectorised=lambda x: _sums(base, *np.split(x[::-1], 2))[0][::-1],
     )
 
 
@@ -132,7 +129,7 @@ def addition_carry(base: int = 10) -> Task:
         return str(total % base if operator == "digit" else total // base)
 
     def vectorised(x: Numbers) -> Integers:
-        digits, carries = _sums(*np.split(x, 2), base)
+        digits, carries = _sums(base, *np.split(x, 2))
         return np.stack([digits[:-1], carries], axis=1).reshape(-1, x.shape[1])
 
     return digit_task(
@@ -147,13 +144,13 @@ def addition_carry(base: int = 10) -> Task:
     )
 
 
-def _sums(a: Integers, b: Integers, base: int) -> tuple[Integers, Integers]:
+def _sums(base: int, a: Integers, b: Integers) -> tuple[Integers, Integers]:
     """Return the digits of many sums, one more than the longer operand has, and the carries out of each place.
 
     Operands and digits are integers [places, inputs], low digit first.
     """
     places = max(len(a), len(b))
-    totals = sum(np.pad(each, ((0, places - len(each)), (0, 0))) for each in (a, b))
+    totals = np.add(*(np.pad(each, ((0, places - len(each)), (0, 0))) for each in (a, b)))
     carries = np.zeros((places + 1, a.shape[1]), dtype=np.uint16)
     for place in range(places):
         carries[place + 1] = totals[place] + carries[place] >= base

@@ -1,7 +1,8 @@
 """Instructions that are carried out: commands that stand for actions, as in SCAN, and operations on a stack."""
 
 import random
-from itertools import pairwise
+from collections.abc import Callable
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,11 @@ def scan() -> Task:
     scale is the number of commands; "once" is written, and "and" is not, which would be the only conjunction. The
     output ends early. No arity is enough at all scales, because the verb of an action depends on all adverbs before it.
     """
-
-    def generate(symbols: tuple[str, ...]) -> list[str]:
-        pairs = zip(symbols[:-1:2], symbols[1::2], strict=True)
-        return [*(verb.upper() for verb, adverb in pairs for _ in range(1 + ADVERBS.index(adverb))), "$"]
-
     return Task(
         name="scan",
         alphabet=_SCAN,
         prompt=lambda n: [*[VERBS, ADVERBS] * n, ("=",)],
-        generate=generate,
+        generate=lambda symbols: _of_one(_actions, _SCAN, symbols),
         vectorised=_actions,
         end="$",
     )
@@ -68,7 +64,7 @@ def stack() -> Task:
         name="stack",
         alphabet=_STACK,
         prompt=lambda n: [("0", "1"), *[_STACK[:5]] * (n - 2), *[(*_PUSHES, _POP)] * (n > 1), ("=",)],
-        generate=_final_stack,
+        generate=lambda symbols: _of_one(_final_stacks, _STACK, symbols),
         vectorised=_final_stacks,
         end="$",
         valid=lambda symbols: (
@@ -76,16 +72,6 @@ def stack() -> Task:
         ),
         draw=draw,
     )
-
-
-def _final_stack(symbols: tuple[str, ...]) -> list[str]:
-    content: list[str] = []
-    for symbol in symbols[:-1]:
-        if symbol != _POP:
-            content.append(symbol[-1])
-        elif content:
-            content.pop()
-    return [*reversed(content), "$"]
 
 
 def _final_stacks(prompts: Tokens) -> NDArray[Any]:
@@ -100,3 +86,9 @@ def _final_stacks(prompts: Tokens) -> NDArray[Any]:
     places = heights[:, None] - 1 - np.arange(prompts.shape[1])
     values = np.take_along_axis(content, np.maximum(places, 0), axis=1)
     return np.where(places >= 0, values, len(_STACK) - 1)
+
+
+def _of_one(fast: Callable[[Tokens], NDArray[Any]], alphabet: tuple[str, ...], prompt: tuple[str, ...]) -> list[str]:
+    """Output of one prompt by a function of many, up to '$'."""
+    output = fast(np.array([[*map(alphabet.index, prompt)]], dtype=np.uint8))[0]
+    return [*takewhile("$".__ne__, map(alphabet.__getitem__, output)), "$"]

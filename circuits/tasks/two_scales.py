@@ -45,8 +45,8 @@ class TwoScaleTask:
         changed: dict[str, Any] = {
             "name": f"{self.name}-{name}",
             "prompt": lambda k: self.prompt(*pairs(k)),
-            "reference": reference and replace(reference, steps=lambda k: reference.steps(*pairs(k))),
-            "draw": draw and (lambda k, source: draw(*pairs(k), source)),
+            "reference": replace(reference, steps=lambda k: reference.steps(*pairs(k))) if reference else None,
+            "draw": (lambda k, source: draw(*pairs(k), source)) if draw else None,
         }
         return Task(**(vars(self) | changed))
 

@@ -10,6 +10,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any, NamedTuple
 
 import sympy as sp
@@ -78,29 +79,20 @@ def load(spec: str, **options: Any) -> list[Subject]:
         AuditError: the file or object does not exist, or the object has an unknown form.
         EncodingError: the name does not exist.
     """
-    if not is_file(spec):
-        return _registered_subjects(spec, **options)
-    loaded = load_object(spec, what="encoding", error=AuditError)
-    path, _, name = spec.rpartition(":")
-    return subjects(loaded, name=name, source=f"runpy.run_path({path!r})[{name!r}]", **options)
-
-
-def _registered_subjects(text: str, *, claims: Iterable[str] | None = None, **options: Any) -> list[Subject]:
-    """Subjects of a registered encoding, with the laws of its record as claims."""
-    spec = parse_encoding(text)
-    record, make = spec.record, MODULES[spec.record.drawn_from or spec.name]
+    if is_file(spec):
+        loaded = load_object(spec, what="encoding", error=AuditError)
+        path, _, name = spec.rpartition(":")
+        return subjects(loaded, name=name, source=f"runpy.run_path({path!r})[{name!r}]", **options)
+    registered = parse_encoding(spec)
+    record, make = registered.record, MODULES[registered.record.drawn_from or registered.name]
     if record.learns_labels or getattr(make, "needs_labels", False):
-        raise AuditError(f"'{spec}' acts through integer labels of a relation: there is no rounding to audit")
-
-    def build(*, heads: int, head_dim: int, **parameters: Any) -> PositionEncoding:
-        return named(str(spec), heads=heads, head_dim=head_dim, **parameters)
-
-    parameter_names = list(dict.fromkeys(["heads", "head_dim", "length", *inspect.signature(make).parameters]))
-    parameter_names = [name for name in parameter_names if name in SIZES or name in record.options]
-    claimed = _claims_of_record(record) if claims is None else claims
-    return _subjects_of_factory(
-        build, parameter_names, name=str(spec), claims=claimed, sizes=("heads", "head_dim"), **options
-    )
+        raise AuditError(f"'{registered}' acts through integer labels of a relation: there is no rounding to audit")
+    taken = dict.fromkeys(["heads", "head_dim", "length", *inspect.signature(make).parameters])
+    parameter_names = [name for name in taken if name in SIZES or name in record.options]
+    if options.get("claims") is None:
+        options["claims"] = _claims_of_record(record)
+    build = partial(named, str(registered))
+    return _subjects_of_factory(build, parameter_names, name=str(registered), sizes=("heads", "head_dim"), **options)
 
 
 def _claims_of_record(record: Encoding) -> frozenset[str]:
@@ -246,11 +238,9 @@ def _claims_attribute(instance: Any, name: str) -> list[str] | None:
     """Claims of the object's attribute `claims`; None if it has none."""
     with user_code(f"the attribute 'claims' of '{name}' fails", error=AuditError):
         claims = getattr(instance, "claims", None)
-        if claims is None:
-            return None
-        if not all(isinstance(claim, str) for claim in claims):
+        if claims is not None and not all(isinstance(claim, str) for claim in claims):
             raise AuditError(f"the attribute 'claims' of '{name}' must hold names: {', '.join(CLAIMS)}")
-        return [*claims]
+        return None if claims is None else [*claims]
 
 
 def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | None, frozenset[str]]:

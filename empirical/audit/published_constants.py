@@ -89,35 +89,28 @@ def rotary(fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int
     kind = str(fields.get("rope_type") or fields.get("type") or "default")
     if kind not in ROPE_TYPES:
         raise AuditError(f"rope_type '{kind}' is not known: choose among {', '.join(ROPE_TYPES)}")
+    base = float(fields.get("rope_theta") or fields.get("base") or USUAL_BASE)
     try:
-        return _with_variants(kind, fields, width=width, head_dim=head_dim, trained=trained, length=length)
+        made = MAKERS[kind](fields, base, width, trained, length)
+        plain, of_head = plain_frequencies(base, width), plain_frequencies(base, head_dim)
+        of_usual_base = MAKERS[kind](fields, USUAL_BASE, width, trained, length)
     except KeyError as error:
         raise AuditError(f"rope_type '{kind}' needs the field {error}") from None
     except AuditError:
         raise
     except (ArithmeticError, TypeError, ValueError) as error:  # numbers that do not go together
         raise AuditError(f"rope_type '{kind}' has no frequencies with these fields: {error}") from None
-
-
-def _with_variants(
-    kind: str, fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int, length: int
-) -> Rotary:
-    """Rotary encoding of a type, with the variants that are mistakes of any type."""
-    base = float(fields.get("rope_theta") or fields.get("base") or USUAL_BASE)
-    plain = plain_frequencies(base, width)
-    made = MAKERS[kind](fields, base, width, trained, length)
     variants = dict(made.variants)
     if not all(isclose(*pair, rel_tol=1e-6) for pair in zip(plain, made.frequencies, strict=True)):
         variants.setdefault("scaling-ignored", (plain, 1.0))
     if made.attention_factor != 1:
         variants["mscale-ignored"] = (made.frequencies, 1.0)
     if width != head_dim:
-        of_head = plain_frequencies(base, head_dim)
         variants["partial-rotary-ignored"] = (of_head, made.attention_factor)
         variants["of the full width, for a part of the coordinates"] = (of_head[: width // 2], made.attention_factor)
     if kind != "default" and base != USUAL_BASE:
-        usual = MAKERS[kind](fields, USUAL_BASE, width, trained, length)
-        variants[f"of base {USUAL_BASE:g}, not {base:g}"] = (usual.frequencies, usual.attention_factor)
+        usual = (of_usual_base.frequencies, of_usual_base.attention_factor)
+        variants[f"of base {USUAL_BASE:g}, not {base:g}"] = usual
     return replace(made, variants=variants)
 
 

@@ -24,22 +24,18 @@ from lengthgen.empirical.audit.token_adapters import adapter_for
 from lengthgen.infrastructure.userfile import split_file
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-LOW = (torch.bfloat16, torch.float16)
+LOW = ("bfloat16", "float16")
 EXACT = Setting(dtype=torch.float64)
 
 
 def settings(subject: Subject, dtypes: Sequence[str]) -> list[Setting]:
-    """List the precision settings to test.
-
-    These are inputs of each dtype; the module moved to a low dtype, if it holds floating-point numbers; and autocast
-    to bfloat16.
-    """
+    """Precision settings: inputs of each dtype, a module with numbers moved to low ones, and autocast to bfloat16."""
     instance = subject.instance()
-    movable = isinstance(instance, nn.Module) and any(
-        tensor.is_floating_point() for tensor in (*instance.parameters(), *instance.buffers())
-    )
-    listed = [Setting(dtype=DTYPES[name]) for name in dtypes]
-    listed += [Setting(dtype=DTYPES[name], moved=True) for name in dtypes if movable and DTYPES[name] in LOW]
+    kept = (*instance.parameters(), *instance.buffers()) if isinstance(instance, nn.Module) else ()
+    low = [name for name in dtypes if name in LOW and any(tensor.is_floating_point() for tensor in kept)]
+    listed = [Setting(dtype=DTYPES[name]) for name in dtypes] + [
+        Setting(dtype=DTYPES[name], moved=True) for name in low
+    ]
     return listed + [Setting(dtype=DTYPES[name], autocast=True) for name in dtypes if name == "bfloat16"]
 
 
@@ -54,13 +50,9 @@ def audit(
 ) -> dict[str, Any]:
     """Audit one subject and report its defects as plain data; `holds` is True if no finding is worse than a note.
 
-    Args:
-        subject: encoding to audit.
-        dtypes: names in DTYPES.
-        to: last position to test.
-        budget: largest allowed error of the relative law; None: the error that one rounding of the code gives.
-        device: cpu or cuda.
-        on_step: called with the name of each finished part: `independence`, then the label of each setting.
+    `dtypes` are names in DTYPES, `to` is the last position, and `budget` the largest allowed error of the relative law,
+    or None: the error that one rounding of the code gives. `on_step` is called with the name of each finished part:
+    `independence`, then the label of each setting.
 
     Raises:
         AuditError: the subject fails at position 0 in float64, or returns values that do not fit its kind.
@@ -88,13 +80,12 @@ def audit(
     if not measured:
         raise AuditError(next(iter(refused.values())))
     shape = added.measure_slope(reference, offset_reach) if isinstance(reference, BiasAdapter) else None
-    frequencies = reference.frequencies if isinstance(reference, RotateAdapter) else None
     defects = findings(
         subject,
         measured,
         isolation,
         shape,
-        frequencies,
+        reference.frequencies if isinstance(reference, RotateAdapter) else None,
         learned=subject.is_trainable(reference.instance),
         broken_law=cause if "relative" in subject.claims else None,
         planes=recognition.planes(reference),
@@ -130,16 +121,13 @@ def audit(
 def _answer(subject: Subject, defects: list[Defect], **measured: Any) -> dict[str, Any]:
     """Answer as plain data; `holds` is True if no finding is worse than a note."""
     add_reproductions(subject, defects)
-    empty: dict[str, Any] = {
-        "recognised": None, "last_position": 0, "last_offset": 0, "settings": {}, "refused": {}, "notes": {}
-    }  # fmt: skip
     return {
         "subject": subject.name,
         "kind": subject.kind.value,
         "signature": subject.signature,
         "parameters": {name: str(value) for name, value in subject.parameters.items()},
         "claims": sorted(subject.claims),
-        **empty,
+        **{"recognised": None, "last_position": 0, "last_offset": 0, "settings": {}, "refused": {}, "notes": {}},
         **measured,
         "findings": [defect.as_json() for defect in defects],
         "holds": all(defect.severity is Severity.NOTE for defect in defects),

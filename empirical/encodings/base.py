@@ -4,6 +4,7 @@ Shapes: B batch, L length, D model width, H heads, J queries, I keys, C head wid
 [L] or [B, L], and always passed explicitly: padding, packing and caching are choices of positions.
 
 A constructor raises ValueError for a size below 1 and for an option that has no meaning; its message says which.
+Papers are named in theory/encodings; docs/results/released-code says where their code differs from these modules.
 """
 
 import math

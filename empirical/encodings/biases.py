@@ -61,8 +61,7 @@ class _Kerple(PairBias):
 
     Initial values and bounds are those of the released classes.  As there, each call first moves a parameter that a
     training step left outside back to its bound.  (A clamp in the formula would leave it there, because its gradient
-    would be zero.)  They give a key after the query the distance 0; here the kernel is symmetric, as in the paper.  The
-    causal mask hides the difference.
+    would be zero.)
     """
 
     def __init__(self, *, heads: int) -> None:
@@ -128,10 +127,6 @@ class BAM(PairBias):
     `exponent` b, which starts at 1 and has any sign.  With the option `location` also `shift` t, mu = e^t - e^-t, which
     starts at 0; without it mu = 0.
 
-    The snapshots of the released code (ArthurSBianchessi/BAM) differ.  In the first ones all layers share a prior that
-    starts as ALiBi, as here; with SSMax its scale is inside the power, and the prior is not multiplied.  In the last
-    ones each layer has its own, which starts as NoPE, and SSMax multiplies the prior as well as the content, as here.
-
     A bias below the least number of its dtype is that number: the first query has one key, and -inf would make it NaN.
     In float32 gradients are finite for b >= -7 and a <= 0; below, those at distance 0 overflow.
     """
@@ -186,7 +181,7 @@ class BAMWithSSMax(BAM):
         return self.factors[content.layer].to(dtype)[:, None, None] * positions[..., None, :, None].to(dtype).log1p()
 
 
-class T5(PairBias):
+class T5(Bias):
     """w_h[bucket(j - i)].  Parameter: one table w, float32 [H, buckets], for all layers, initialised N(0, 0.02^2).
 
     The bucket edges are integers, so no logarithm of a distance is rounded.  (T5 also omits the division of the scores
@@ -207,7 +202,8 @@ class T5(PairBias):
             RelationError: fewer than two buckets (four, if bidirectional), or `longest` is not beyond the
                 buckets that hold a single distance.
         """
-        super().__init__(heads=heads)
+        super().__init__()
+        require_sizes(heads=heads)
         self.longest = longest
         self.weights = nn.Parameter(0.02 * torch.randn(heads, buckets))
         half = buckets // 2 if bidirectional else buckets
@@ -217,27 +213,17 @@ class T5(PairBias):
         self.register_buffer("bucket_of_offset", torch.cat((future, past)), persistent=False)
 
     def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
-        index = self._index_of_offset(query_positions[..., :, None], key_positions[..., None, :])
+        offset = query_positions[..., :, None] - key_positions[..., None, :]
+        index = offset.clamp(-self.longest, self.longest) + self.longest
         by_offset = self.weights[:, self.bucket_of_offset].to(dtype)
-        return by_offset.index_select(1, index.flatten()).view(self.heads, *index.shape).movedim(0, -3)
-
-    def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        bucket = self.bucket_of_offset[self._index_of_offset(query_position, key_position)]
-        return self.weights[head, bucket].to(dtype)
-
-    def _index_of_offset(self, query_position: Tensor, key_position: Tensor) -> Tensor:
-        """Index in `bucket_of_offset` of the offset j - i; offsets beyond `longest` are clamped to it."""
-        return (query_position - key_position).clamp(-self.longest, self.longest) + self.longest
+        return by_offset.index_select(1, index.flatten()).view(len(by_offset), *index.shape).movedim(0, -3)
 
 
 class FIRE(Bias):
     """f_h(psi(|j - i|) / psi(max(j + 1, L))), psi(x) = log(|c| x + 1), with separate f, c and L in every layer.
 
-    f is a ReLU network 1 -> 32 -> H; a factor of L is learned.  The paper counts positions from 1, hence j + 1.  Its
-    listing counts from 0 and adds 1e-6 to the denominator.  Here the denominator is positive for every c but 0, and
-    nothing is added (initially this would change the fraction by less than 3e-7 of itself).
-
-    Parameters of each layer, float32: c [], the factor of L [], and weights and biases of f.
+    f is a ReLU network 1 -> 32 -> H; the paper counts positions from 1, hence j + 1.  The denominator is positive for
+    every c but 0.  Parameters of each layer, float32: c [], a factor of L [], and weights and biases of f.
     """
 
     def __init__(self, *, heads: int, layers: int, rate: float = 0.1, threshold: float = 512.0) -> None:

@@ -93,10 +93,8 @@ class GrapeCommuting(Rotation):
 
     This is GRAPE-M on commuting planes.  E = exp(K - K^T) reaches every rotation of the head.  Parameters: the entries
     of K below the diagonal and log(theta_l / RoPE's), float32 [H, C(C-1)/2] and [H, C/2], all initially 0.  Shared by
-    layers.  The published runs keep E = I, share frequencies between heads and store their logarithms sixteenfold.
-    Their planes are coordinates l and l + C/2 and turn the other way: they are the planes here with the coordinates l +
-    C/2 and l.  Their learned gain on queries and keys after the rotation breaks the relative law (claim grape-14): a
-    gain belongs before `rotate`.
+    layers.  A learned gain on queries and keys after the rotation breaks the relative law (claim grape-14): it belongs
+    before `rotate`.
     """
 
     def __init__(self, *, heads: int, head_dim: int) -> None:
@@ -222,8 +220,7 @@ class GrapeContextual(Rotation):
 
     w = softplus(W x + b + log(e - 1)) of the layer's input, one number per token, shared by heads: initially 1, so that
     the encoding starts as RoPE.  Parameters: W, float32 [layers, D], b, float32 [layers], and log(theta_l / RoPE's),
-    float32 [C/2]; all initially 0.  The released code deviates: it intends to start at w = 0.001 but draws W at random,
-    and in a later version the link is a sigmoid of a sixteenth, which starts at 0.394.
+    float32 [C/2]; all initially 0.
     """
 
     def __init__(self, *, width: int, head_dim: int, layers: int) -> None:
@@ -238,11 +235,7 @@ class GrapeContextual(Rotation):
         self.log_ratios = nn.Parameter(torch.zeros(head_dim // 2))
 
     def phases(self, positions: Tensor, content: Content) -> Tensor:
-        """Phases Phi, float64 [B, L]: sums over the earlier tokens in order of position, without the token itself.
-
-        Raises:
-            ValueError: the layer's input is missing or not D wide.
-        """
+        """Phases Phi, float64 [B, L]: sums over the earlier tokens in order of position, without the token itself."""
         x_BLD = _input_of(content, "contextual GRAPE-M", self.weights.shape[-1])
         logits_BL = x_BLD @ self.weights[content.layer].to(x_BLD) + self.offsets[content.layer].to(x_BLD)
         by_place, place = order_by_position(positions, len(x_BLD))
@@ -289,10 +282,6 @@ class GrapeGated(Bias):
     Parameters, separate in each layer: w as in `GrapeAdditive`, float32 [layers, H], initially 0; v and u before
     normalisation to length 1, float32 [layers, H, C], initialised N(0, 1/C).  Queries and keys are those before
     `rotate`.
-
-    Snapshots of the released code differ; this is the last one at hand.  In the first, the slope of both gates is
-    v.q_j - u.k_i without division by sqrt C, of either sign; in the second it is softplus((v.q_j - u.k_i) / sqrt C).
-    Both have omega_h = w_h times ALiBi's slope, initially w_h = 1, of either sign as well.
     """
 
     def __init__(
@@ -345,9 +334,8 @@ class GrapePath(Bias):
     """b(j, i) = sum over tokens l after i, up to j, of m_h log sigma(<R_j p_j, R_l p_l> / d), where p = W x in R^d.
 
     R_t turns every plane by t; m_h is ALiBi's slope; b is 0 for a key after the query, [B, H, J, I].  Parameter: W,
-    float32 [layers, H, d, D], initialised N(0, 1/(4D)). The paper's formula and code rotate p_l alone, which makes the
-    bias depend on where positions begin (claim grape-16), and the code normalises p_l alone.  Here both are rotated and
-    neither is normalised.
+    float32 [layers, H, d, D], initialised N(0, 1/(4D)). The paper's formula rotates p_l alone, which makes the bias
+    depend on where positions begin (claim grape-16).
 
     Cost: O(T^2 d) operations and T^2 numbers per head.  No state carries over from one query to the next, because all
     edges of a row change with the query: queries and keys are exactly all tokens.

@@ -36,11 +36,8 @@ def gate_of_one(step: Formula = text_step, gate_of: Formula = lambda step: sp.ex
     added = next_term("D", text_distance, i, j)
     longer = combine(text_distance(i, j), D, added.subs(added, s))
     refute(gate_of(step(-down)) != 1, f"z = -1: the gate is {sp.N(gate_of(step(sp.S.NegativeOne)), 4)}, not 1")
-    yield (
-        "step: e^B of a path with one token more = e^B times its gate",
-        lambda: sp.exp(minus_gated(longer)),
-        lambda: sp.exp(minus_gated(D)) * gate_of(s),
-    )
+    one_more = "step: e^B of a path with one token more = e^B times its gate"
+    yield one_more, lambda: sp.exp(minus_gated(longer)), lambda: sp.exp(minus_gated(D)) * gate_of(s)
     yield "the gate is 1 at every z <= 0, which no sigmoid is"
     yield same_by_sympy("and its derivative there is 0: no gradient", derivative(step(z), z), sp.S.Zero)
 
@@ -119,7 +116,7 @@ def geometry(kernel: Formula = lambda D, gate: minus_gated(D), total: sp.Expr = 
     at_one = [row.subs({gates[0]: 1, gates[1]: 2, D: 1}) for row in rows]
     refute(sp.expand(rows[0] - rows[1]) != 0, f"D = 1, gates 1 and 2: K_12 = {at_one[0]}, K_21 = {at_one[1]}")
     if not (paths.CABLE_STEPS[i].is_positive and paths.CABLE_RECTIFIED[i].is_nonnegative):
-        raise Undecided("the signs of the steps are not read")
+        raise Undecided("the signs of the steps are not known")
     _, first, last = any_distance(i, j).limits[0]
     A, s = sp.symbols("A s", real=True)
     form = 2 * A * (total - A) * kernel(s, sp.S.One)
@@ -128,11 +125,8 @@ def geometry(kernel: Formula = lambda D, gate: minus_gated(D), total: sp.Expr = 
     yield "symmetric: the kernel of a pair does not depend on which of them is the query"
     yield same_by_sympy("a step l is on the path from i to j if i + 1 <= l", first, i + 1)
     yield same_by_sympy("and l <= j", last, j)
-    yield (
-        "so s_l has the factor 2 A (total - A) K(1), A the sum of the weights before l; this is a square",
-        lambda: form,
-        lambda: 2 * s * A**2,
-    )
+    square = "so s_l has the factor 2 A (total - A) K(1), A the sum of the weights before l; this is a square"
+    yield square, lambda: form, lambda: 2 * s * A**2
     for tokens in range(2, _MOST_TOKENS + 1):
         yield _written_out(kernel, tokens)
     yield (
@@ -164,11 +158,8 @@ def after_a_prefix(weight: Formula = sigmoid, kept: Formula = lambda S_j, S_i: S
         logit = qk + minus_gated(kept(S_j + shift, S_i + shift), g)
         return weight(sp.exp(logit), sp.exp(w))
 
-    yield (
-        "running sums from two origins keep their difference P when a token is added",
-        lambda: combine(long, P + S, added) - combine(short, S, added_to_short),
-        lambda: P,
-    )
+    origins = "running sums from two origins keep their difference P when a token is added"
+    yield origins, lambda: combine(long, P + S, added) - combine(short, S, added_to_short), lambda: P
     yield "weight with S + P = weight with S", lambda: weight_with(P), lambda: weight_with(sp.S.Zero)
 
 

@@ -9,11 +9,10 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Strength
-from lengthgen.proofs_checks.facts import Formula, combine, empty_value, last_term, next_term, same_by_sympy
+from lengthgen.proofs_checks.facts import Formula, ball, combine, empty_value, last_term, next_term, same_by_sympy
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, refute
-from lengthgen.proofs_checks.papers.fox import BITS, OVER_PATHS, SOURCE, along_path, i, j, one_gate, path_gate, sigmoid
+from lengthgen.proofs_checks.papers.fox import OVER_PATHS, SOURCE, along_path, i, j, one_gate, path_gate, sigmoid
 from lengthgen.theory.encodings import paths
-from lengthgen.theory.zero.enclosure import enclose
 from lengthgen.theory.zero.sympy_engine import Undecided
 
 CLAIMS = PaperClaims(SOURCE)
@@ -51,7 +50,7 @@ def near_nope(bound: Formula = lambda x: x) -> Facts:
     signs = [coefficient < 0 for part in sp.fraction(slope) for coefficient in sp.Poly(part, x).coeffs()]
     if room.subs(x, 0) != 0 or any(signs):
         raise Undecided(f"the sign of {slope} for x > 0 is not read off its coefficients")
-    at_twenty: Any = enclose(-paths.fox_log_gate(sp.Integer(20)), bits=BITS)
+    at_twenty = ball(-paths.fox_log_gate(sp.Integer(20)))
     rounded = np.float32(1 / (1 + np.exp(-20.0)))
     yield f"x = e^-z: bound - log(1 + x) is 0 at x = 0 and its derivative {slope} >= 0"
     yield f"-log sigma(20) = {at_twenty.str(6, radius=False)}; float32 rounds sigma(20) to {rounded}"
@@ -121,11 +120,8 @@ def gauge(weight: Formula = lambda own, rest: own / (own + rest), kept: Formula 
     step = "step: c_j+1 - c_j = D_i,j+1 - D_ij"
     yield step, lambda: combine(from_base, c_j, last_from_base) - c_j, lambda: combine(path, D, last) - D
     yield "c + g: no change", lambda: (c_j + g) - (c_i + g), lambda: c_j - c_i
-    yield (
-        "weight by S + c_j - c_i = weight by S + what is kept",
-        lambda: weight_under(lambda query, key: query - key),
-        lambda: weight_under(kept),
-    )
+    same_weight = "weight by S + c_j - c_i = weight by S + what is kept"
+    yield same_weight, lambda: weight_under(lambda c_j, c_i: c_j - c_i), lambda: weight_under(kept)
 
 
 def after_a_hard_run() -> Gates:

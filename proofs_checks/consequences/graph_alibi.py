@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Strength, Unsettled
 from lengthgen.proofs_checks.facts import Formula, same_by_sympy
+from lengthgen.proofs_checks.formulas import bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.graph_alibi import SOURCE, edges_text
 from lengthgen.theory import laws
@@ -154,8 +155,7 @@ def on_path(form: Formula = biases.PATH_HOPS) -> Facts:
     """In a path the distance of nodes u and v is |u - v|, so graph ALiBi is ALiBi with keys on both sides."""
     _compare("path", form)
     ahead, behind = _NODE + _STEPS, _NODE + _STEPS + 1
-    recovered, alibi = biases.GRAPH_ALIBI.bias, biases.ALIBI.bias
-    assert recovered is not None and alibi is not None
+    recovered, alibi = bias_of(biases.GRAPH_ALIBI), bias_of(biases.ALIBI)
     yield _SAMENESS
     yield same_by_sympy("f(u)", form(_NODE, _NODE, LENGTH), sp.S.Zero)
     for side, far, near in (
@@ -166,8 +166,8 @@ def on_path(form: Formula = biases.PATH_HOPS) -> Facts:
     hops = sp.Lambda(biases.PATH_HOPS.signature, form(*biases.PATH_HOPS.variables))
     values = Recovery(of="alibi", assignment={biases.HOPS: hops})
     for side, query, key in (("before", ahead, _NODE), ("after", _NODE, ahead)):
-        on_graph = laws.assigned(recovered(query, key, LENGTH), values)
-        yield same_by_sympy(f"bias, key {side} the query", on_graph, alibi(query, key, LENGTH))
+        on_graph = laws.assigned(recovered(query, key), values)
+        yield same_by_sympy(f"bias, key {side} the query", on_graph, alibi(query, key))
 
 
 @CLAIMS.claim(

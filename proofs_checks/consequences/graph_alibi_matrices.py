@@ -62,11 +62,8 @@ def tree_determinant(
     yield "det D' = det D (-b^T D^-1 b): Schur complement, as the new diagonal entry is 0"
     factor = "with s = 2/(n - 1): the factor is det(n + 1) / det(n) of the formula"
     yield factor, lambda: corner.subs(s, of_n), lambda: ratio
-    yield (
-        "s' = s + (1 - b^T D^-1 1)^2 / (-b^T D^-1 b), with b^T D^-1 1 = 1 + edge s, is 2/n",
-        lambda: (s + (edge * s) ** 2 / corner).subs(s, of_n),
-        lambda: of_n.subs(n, n + 1),
-    )
+    next_total = "s' = s + (1 - b^T D^-1 1)^2 / (-b^T D^-1 b), with b^T D^-1 1 = 1 + edge s, is 2/n"
+    yield next_total, lambda: (s + (edge * s) ** 2 / corner).subs(s, of_n), lambda: of_n.subs(n, n + 1)
     yield "two nodes: D = [[0, 1], [1, 0]], det D = -1, s = 2; the factor is not 0, so D^-1 exists at every size"
     yield (
         "so the rank is n: vectors u_j, v_i with u_j . v_i = -m d(j, i) have n numbers at least; the rows of the "
@@ -162,11 +159,8 @@ def window(bound: Formula = _sharp, counted: Callable[[int], int] = lambda size:
         lambda: E * X / (E * X + Y),
         lambda: bound(h, E),
     )
-    yield (
-        "e^(2C) h exceeds it by this, which is not negative for E >= 1",
-        lambda: E * h - E * X / (E * X + Y),
-        lambda: E * X * X * (E - 1) / ((X + Y) * (E * X + Y)),
-    )
+    excess = "e^(2C) h exceeds it by this, which is not negative for E >= 1"
+    yield excess, lambda: E * h - E * X / (E * X + Y), lambda: E * X * X * (E - 1) / ((X + Y) * (E * X + Y))
     yield f"examples: {', '.join(_spheres())}"
 
 
@@ -192,11 +186,8 @@ def spheres_of_trees(bias: Formula = biases.graph_alibi_bias, neighbours: int = 
     def weight(hops: sp.Expr) -> sp.Expr:
         return neighbours * sp.exp(growth * (hops - 1)) * sp.exp(bias(m, hops=hops))
 
-    yield (
-        "g = log(neighbours - 1): weight of the sphere of r + 1 hops over that of r hops",
-        lambda: weight(r + 1) / weight(r),
-        lambda: factor,
-    )
+    ratio_of_spheres = "g = log(neighbours - 1): weight of the sphere of r + 1 hops over that of r hops"
+    yield ratio_of_spheres, lambda: weight(r + 1) / weight(r), lambda: factor
     margin, slope = ball(sp.log(branches) + bias(sp.S.One, hops=sp.S.One)), max(biases.alibi_slopes(64))
     share = float(branches * sp.exp(bias(slope, hops=sp.S.One)))
     lighter = f"at slope {float(slope):.4g} a sphere weighs {share:.4g} of the one before"

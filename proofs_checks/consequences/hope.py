@@ -8,20 +8,12 @@ import flint
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Strength
-from lengthgen.proofs_checks.facts import Formula, ball, derivative, product, require_equal
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, product
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.hope import GAP, KEY, OFFSET, QUERY, SOURCE, THETA, decaying
 from lengthgen.theory.encodings import hope, rotary
 
 CLAIMS = PaperClaims(SOURCE)
-
-
-def _share(ratio: sp.Rational) -> Any:
-    """Ball for (1 + 4/pi^2 (chi_2(r) - log r artanh r))/4, where chi_2(r) is the sum of r^n / n^2 over odd n."""
-    with flint.ctx.workprec(100):
-        r = ball(ratio)
-        chi = (r.polylog(2) - (-r).polylog(2)) / 2
-        return (1 + 4 / flint.arb.pi() ** 2 * (chi - r.log() * r.atanh())) / 4
 
 
 @CLAIMS.claim(
@@ -57,18 +49,16 @@ def gaussian_share(
     primitive = sp.log((1 + s**2) / (s**2 + t**2)) / (2 * (t**2 - 1))
     yield "margins of k = (1, 0): P", lambda: hope.falling_margins((x, y), (1, 0), **law)[0], x + y
     yield "margins of k = (1, 0): slow P + fast N", lambda: plain[1], lambda: slow * (x + y) + fast * (x - y)
-    yield (
-        "d/ds log((1 + s^2)/(s^2 + t^2)) / (2 (t^2 - 1)) = s/((1 + s^2)(s^2 + t^2))",
-        lambda: derivative(primitive, s),
-        lambda: s / ((1 + s**2) * (s**2 + t**2)),
-    )
+    integrand = "d/ds log((1 + s^2)/(s^2 + t^2)) / (2 (t^2 - 1)) = s/((1 + s^2)(s^2 + t^2))"
+    yield integrand, lambda: derivative(primitive, s), lambda: s / ((1 + s**2) * (s**2 + t**2))
     yield "so the density of |N/P| is 4/pi^2 log t/(t^2 - 1), and c = 4/pi^2 (chi_2(r) - log r artanh r):"
-    yield (
-        "its derivative, as d chi_2/dr = artanh(r)/r and d artanh/dr = 1/(1 - r^2); both vanish at r = 0",
-        lambda: artanh_r / r - (artanh_r / r + log_r / (1 - r**2)),
-        lambda: log_r / (r**2 - 1),
-    )
-    enclosed, what = _share(ratio), f"share at theta = {theta}, theta' = {damping}, r = {ratio}"
+    slope_of_share = "its derivative, as d chi_2/dr = artanh(r)/r and d artanh/dr = 1/(1 - r^2); both vanish at r = 0"
+    yield slope_of_share, lambda: artanh_r / r - (artanh_r / r + log_r / (1 - r**2)), lambda: log_r / (r**2 - 1)
+    with flint.ctx.workprec(100):  # chi_2(r) is the sum of r^n / n^2 over odd n
+        at = ball(ratio)
+        chi = (at.polylog(2) - (-at).polylog(2)) / 2
+        enclosed = (1 + 4 / flint.arb.pi() ** 2 * (chi - at.log() * at.atanh())) / 4
+    what = f"share at theta = {theta}, theta' = {damping}, r = {ratio}"
     within = ball(share[0]) < enclosed < ball(share[1])
     refute(not within, f"{what}: {enclosed.str(6)} is not between {share[0]} and {share[1]}")
     yield f"{what}: {enclosed.str(10)}"
@@ -94,12 +84,12 @@ def uniform(damping: Formula = lambda theta, gap: theta + gap, spread: int = 2) 
     C, T = sp.Symbol("C", positive=True), sp.Symbol("T", integer=True, positive=True)
     law: dict[str, Any] = {"rate": THETA, "damping": damping(THETA, GAP)}
     channels = decaying(QUERY, KEY, OFFSET, law)
-    facts = [require_equal("score", lambda: hope.score(QUERY, KEY, offset=OFFSET, **law), channels)]
+    yield "score", lambda: hope.score(QUERY, KEY, offset=OFFSET, **law), channels
     for name, rate in zip(("slow", "fast"), hope.decay_rates(**law), strict=True):
         factor = sp.N(sp.exp(-10 * rate.subs({THETA: 1, GAP: sp.Rational(1, 10)})), 6)
         grows = f"its factor at D = 10 is {factor} > 1 for theta = 1, g = 1/10, so C is no bound"
         refute(not rate.is_positive, f"{name} channel: {grows}")
-        facts.append(f"{name} channel: the rate {rate} > 0, so its factor is at most 1")
+        yield f"{name} channel: the rate {rate} > 0, so its factor is at most 1"
     own, others = sp.exp(-C), (T - 1) * sp.exp(C)
     least, bound = own / (own + others), sp.exp(-spread * C) / T
     example = {C: 2, T: 100}
@@ -108,7 +98,6 @@ def uniform(damping: Formula = lambda theta, gap: theta + gap, spread: int = 2) 
     most = sp.exp(C) / (sp.exp(C) + (T - 1) * sp.exp(-C))
     room = (least - bound) * (own + others) * T
     rest = (sp.exp(2 * C) / T - most) * (sp.exp(C) + (T - 1) * sp.exp(-C)) * T
-    yield from facts
     yield "(least - e^(-2C)/T) T (sum) = e^-C - e^-3C > 0", room, lambda: sp.exp(-C) - sp.exp(-3 * C)
     yield "(e^(2C)/T - most) T (sum) = e^3C - e^C > 0", rest, lambda: sp.exp(3 * C) - sp.exp(C)
 

@@ -70,11 +70,6 @@ def _counted_chance(trained: Callable[[int], int]) -> Fraction:
     return Fraction(sum(len(leaked) for leaked, _ in rows), sum(tested for _, tested in rows))
 
 
-def _by_first_number(seed: int) -> tuple[list[Pair], list[Pair]]:
-    """Training and test pairs split by the first number, odd or even; the seed is ignored."""
-    return [pair for pair in PAIRS if pair[0] % 2], [pair for pair in PAIRS if pair[0] % 2 == 0]
-
-
 @CLAIMS.claim(
     "mod-5",
     "the split into training and test pairs",
@@ -84,7 +79,9 @@ def _by_first_number(seed: int) -> tuple[list[Pair], list[Pair]]:
     answers=("chance", "unordered"),
     falsifiers={
         "pair-disjoint is swap-disjoint": {"disjoint": ordered_split},
-        "split by the first number": {"disjoint": _by_first_number},
+        "split by the first number": {
+            "disjoint": lambda seed: [[p for p in PAIRS if p[0] % 2 == odd] for odd in (1, 0)]
+        },
         "a third of the pairs trained": {"trained": lambda pairs: pairs // 3},
         "one pair fewer trained": {"trained": lambda pairs: pairs // 2 - 1},
     },

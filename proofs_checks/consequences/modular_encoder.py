@@ -51,16 +51,6 @@ def in_example(output: sp.Expr) -> float:
     return float(sp.lambdify([*map(sp.Symbol, numbers)], output, [functions])(*numbers.values()))
 
 
-def no_label(query: Any, key: Any) -> Any:
-    """Label of NoPE: the same for all pairs."""
-    return 0
-
-
-def offset(query: Any, key: Any) -> Any:
-    """Label of a relative encoding."""
-    return key - query
-
-
 def token_alone(token: sp.Expr, position: Any) -> sp.Expr:
     """Code without a position."""
     return token
@@ -94,7 +84,9 @@ def read_mean(states: Sequence[sp.Expr], count: int) -> sp.Expr:
         "read at the first token": {"readout": lambda states, count: states[-count]},
     },
 )
-def order_is_lost(code: Formula = token_alone, label: Formula = no_label, readout: Readout = read_cls) -> Facts:
+def order_is_lost(
+    code: Formula = token_alone, label: Formula = lambda query, key: 0, readout: Readout = read_cls
+) -> Facts:
     """An encoder of two layers without positions, read at CLS, gives the same output for every order of its tokens,
     padding included; decided for up to 4 tokens and arbitrary attention weights, values and updates.
     """
@@ -193,7 +185,10 @@ def gradients(released: Formula = disagreement, described: Formula = squared_dif
     },
 )
 def shifts_are_lost(
-    code: Formula = token_alone, label: Formula = offset, masked: bool = True, readout: Readout = read_mean
+    code: Formula = token_alone,
+    label: Formula = lambda query, key: key - query,
+    masked: bool = True,
+    readout: Readout = read_mean,
 ) -> Facts:
     """An encoder of two layers gives the same output wherever padding moves the text, if labels depend on offsets
     alone, padding is masked, and the readout is the mean over the text; decided for every shift, up to 3 tokens, and

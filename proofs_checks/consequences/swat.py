@@ -7,11 +7,12 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy, short
+from lengthgen.proofs_checks.formulas import bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.swat import LOGIT, LOGITS, OTHER, REST, SOURCE, Weights, each_alone, softmax
 from lengthgen.theory import far, laws
 from lengthgen.theory.encodings import biases, rotary
-from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Law, Normaliser
+from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser
 from lengthgen.theory.far import FarCase, FarField
 from lengthgen.theory.zero.sympy_engine import Undecided
 
@@ -52,8 +53,7 @@ def bias_by_key_alone(
     all positions changes.
     """
     j, i = sp.symbols("j i", real=True)
-    assert encoding.bias is not None
-    bias = encoding.bias(j, i, sp.S.One)
+    bias = bias_of(encoding)(j, i)
     by_key = replace(encoding, bias=lambda query, key, _: -s * key)
     rulings = []
     for name, record, law, normaliser, holds in (
@@ -146,16 +146,10 @@ def output_bound(together: Weights = softmax, bound: Formula = lambda window: wi
         reached = count * rotary.swat_weight(sp.log(sp.Integer(odds)))
         passed = ball(reached - bound(sp.Integer(count))) >= 0
         refute(passed, f"{count} equal values of norm 1 with e^l = {odds}: |y| = {reached}, not below the bound")
-    yield (
-        "softmax: the weights are positive and sum to 1, so y is a convex combination: |y| <= max |v|",
-        lambda: sp.Add(*together(LOGITS)),
-        lambda: sp.Integer(1),
-    )
-    yield (
-        "sigmoid: 1 - sigma(l) = sigma(-l), above 0, so each weight is below 1 and |y| < W max |v|",
-        lambda: 1 - rotary.swat_weight(LOGIT),
-        lambda: rotary.swat_weight(-LOGIT),
-    )
+    convex = "softmax: the weights are positive and sum to 1, so y is a convex combination: |y| <= max |v|"
+    yield convex, lambda: sp.Add(*together(LOGITS)), lambda: sp.Integer(1)
+    below_one = "sigmoid: 1 - sigma(l) = sigma(-l), above 0, so each weight is below 1 and |y| < W max |v|"
+    yield below_one, lambda: 1 - rotary.swat_weight(LOGIT), lambda: rotary.swat_weight(-LOGIT)
     largest = sp.limit(window * rotary.swat_weight(LOGIT), LOGIT, sp.oo)
     yield same_by_sympy("with equal values |y|/|v| = W sigma(l) goes to the bound as l grows", largest, bound(window))
 
@@ -200,29 +194,16 @@ def slope_signs(
         refute(too_steep, f"s D - c = {number}: the weight changes by {short(steep)} per unit of content")
     computed = far.far_cases(encoding)
     refute(computed != cases, f"far keys: computed {far.cases_text(computed)}")
-    assert encoding.bias is not None
-    law, small = encoding.bias, sp.exp(-u)
-    yield "the bias at distance D", lambda: law(i + D, i, LENGTH), lambda: s * D
-    yield (
-        "the weight rises with the logit: sigma'(l) = sigma(l) sigma(-l), above 0",
-        lambda: derivative(alone(logit), logit),
-        lambda: alone(logit) * alone(-logit),
-    )
-    yield (
-        "s > 0, logit at least u: sigma(u) - (1 - e^-u) = e^-2u / (1 + e^-u), above 0",
-        lambda: alone(u) - least(u),
-        lambda: small**2 / (1 + small),
-    )
-    yield (
-        "s < 0, logit at most -u: e^-u - sigma(-u) is the same",
-        lambda: 1 - least(u) - alone(-u),
-        lambda: small**2 / (1 + small),
-    )
-    yield (
-        "either sign: e^-u - sigma'(u) = e^-2u (2 + e^-u) / (1 + e^-u)^2, above 0",
-        lambda: gradient(u) - alone(u) * alone(-u),
-        lambda: small**2 * (2 + small) / (1 + small) ** 2,
-    )
+    law, small = bias_of(encoding), sp.exp(-u)
+    yield "the bias at distance D", lambda: law(i + D, i), lambda: s * D
+    rising = "the weight rises with the logit: sigma'(l) = sigma(l) sigma(-l), above 0"
+    yield rising, lambda: derivative(alone(logit), logit), lambda: alone(logit) * alone(-logit)
+    above = "s > 0, logit at least u: sigma(u) - (1 - e^-u) = e^-2u / (1 + e^-u), above 0"
+    yield above, lambda: alone(u) - least(u), lambda: small**2 / (1 + small)
+    below = "s < 0, logit at most -u: e^-u - sigma(-u) is the same"
+    yield below, lambda: 1 - least(u) - alone(-u), lambda: small**2 / (1 + small)
+    gradient_below = "either sign: e^-u - sigma'(u) = e^-2u (2 + e^-u) / (1 + e^-u)^2, above 0"
+    yield gradient_below, lambda: gradient(u) - alone(u) * alone(-u), lambda: small**2 * (2 + small) / (1 + small) ** 2
     yield f"far keys, by limits: {far.cases_text(computed)}"
 
 

@@ -1,21 +1,17 @@
 """Forgetting Transformer (FoX, arXiv 2503.02130): gates along the path, their sum, equal forms, pruning, timescales."""
 
 from functools import partial
-from typing import Any
 
-import flint
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source
-from lengthgen.proofs_checks.facts import Formula, Path, combine, empty_value, next_term, require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import Formula, ball, combine, empty_value, next_term, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases, grape, paths
-from lengthgen.theory.zero.enclosure import enclose
 from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="Forgetting Transformer (FoX)", arxiv="2503.02130")
 CLAIMS = PaperClaims(SOURCE)
-BITS = 100
 OVER_PATHS = "induction on the length of the path, so any positions"
 i, mid, j = sp.symbols("i l j", integer=True)
 _KEYS, _BOUND, _MASS = 64, sp.Integer(3), sp.exp(-5)
@@ -56,7 +52,7 @@ def sigmoid(own: sp.Expr, rest: sp.Expr) -> sp.Expr:
         "gates added, not multiplied": {"gate": lambda key, query: sp.Sum(*path_gate(key, query).args)},
     },
 )
-def path_product(bias: Path = along_path, gate: Path = path_gate) -> Facts:
+def path_product(bias: Formula = along_path, gate: Formula = path_gate) -> Facts:
     """If the bias is the sum of log forget gates after the key, up to the query, attention is weighted by the product
     of these gates: softmax(S + D) is F exp(S), normalised.
     """
@@ -68,11 +64,8 @@ def path_product(bias: Path = along_path, gate: Path = path_gate) -> Facts:
     summed, product = bias(i, j), gate(i, j)
     step = "step: exp(D_i,j+1) = F_i,j+1"
     yield step, lambda: sp.exp(combine(summed, D, added)), lambda: combine(product, sp.exp(D), multiplied)
-    yield (
-        "ratio of any two weights of a row: softmax(S + D) = normalised F exp(S)",
-        lambda: sp.exp(S + D) / sp.exp(S_ + D_),
-        lambda: sp.exp(D) * sp.exp(S) / (sp.exp(D_) * sp.exp(S_)),
-    )
+    ratio = "ratio of any two weights of a row: softmax(S + D) = normalised F exp(S)"
+    yield ratio, lambda: sp.exp(S + D) / sp.exp(S_ + D_), lambda: sp.exp(D) * sp.exp(S) / (sp.exp(D_) * sp.exp(S_))
 
 
 @CLAIMS.claim(
@@ -153,7 +146,7 @@ def recurrence(carry: Formula = paths.fox_state) -> Facts:
         "gate of the key included": {"bias": lambda key, query: along_path(key - 1, query)},
     },
 )
-def cocycle(bias: Path = along_path, in_query: int = -1, in_key: int = 1) -> Facts:
+def cocycle(bias: Formula = along_path, in_query: int = -1, in_key: int = 1) -> Facts:
     """Biases add up along the path, D_ij = D_il + D_lj; D is 0 at the query itself, never positive, rises with the
     position of the key and falls with that of the query.
 
@@ -209,11 +202,8 @@ def endpoint_actions(link: Formula = lambda total: grape.fox_link(log_gate=total
         return grape.extended_score(c, query_action=query_action, key_action=key_action)
 
     yield "exp(log f) = sigma(z)", sp.exp(paths.fox_log_gate(z)), lambda: paths.fox_gate(z)
-    yield (
-        "action of j after the inverse of that of i = that of the path",
-        lambda: link(c_j) * inverse,
-        lambda: link(c_j - c_i),
-    )
+    after_inverse = "action of j after the inverse of that of i = that of the path"
+    yield after_inverse, lambda: link(c_j) * inverse, lambda: link(c_j - c_i)
     yield "L(-c_j) q^ . L(c_i)^T k^ = q.k + c_j - c_i", lambda: scored(link(-c_j), link(c_i).T), lambda: c + c_j - c_i
     yield "path of D, on the key", lambda: scored(sp.eye(2), inverse_between), lambda: c + D
 
@@ -223,18 +213,12 @@ def _adversarial_mass(delta: sp.Expr) -> str:
 
     Raises `Refuted` if it is more than eps.
     """
-    query = sp.Integer(_KEYS - 1)
+    query, pruned = sp.Integer(_KEYS - 1), ball(sp.S.Zero)
     log_gates = [-_TINY] * query + [delta - _TINY]
-    terms: list[Any] = []
-    with flint.ctx.workprec(BITS):
-        for key in range(query):
-            _, first, last = along_path(sp.Integer(key), query).limits[0]
-            bias = sp.Add(*log_gates[int(first) : int(last) + 1])
-            terms.append(enclose(sp.exp(_BOUND + bias), bits=BITS))
-        own: Any = enclose(sp.exp(-_BOUND), bits=BITS)
-        allowed: Any = enclose(_MASS, bits=BITS)
-        pruned = sum(terms)
-        lost = pruned / (pruned + own)
+    for key in range(query):
+        first, last = map(int, along_path(sp.Integer(key), query).limits[0][1:])
+        pruned += ball(sp.exp(_BOUND + sp.Add(*log_gates[first : last + 1])))
+    lost, allowed = pruned / (pruned + ball(sp.exp(-_BOUND))), ball(_MASS)
     refute(
         lost > allowed,
         f"T = {_KEYS}, U = {_BOUND}, eps = {allowed.str(3, radius=False)}: with S = -U for its own key, U and "
@@ -302,7 +286,7 @@ def timescale(logit: Formula = paths.fox_timescale_logit) -> Facts:
     gate = sp.exp(paths.fox_log_gate(logit(1 / rate)))
     yield same_by_sympy("sigma(b) = e^(-1/T), with r = 1/T", gate, sp.exp(-rate))
     for value in (1, 10, 1000):
-        off: Any = enclose(logit(sp.Integer(value)) - sp.log(value), bits=BITS)
+        off = ball(logit(sp.Integer(value)) - sp.log(value))
         yield f"T = {value}: b - log T = {off.str(6, radius=False)}, -1/(2T) = {-1 / (2 * value)}"
     ends = {"shortest": sp.Integer(2), "longest": sp.Integer(512)}
     spread, of_one = (paths.fox_timescales(heads, **ends) for heads in (5, 1))

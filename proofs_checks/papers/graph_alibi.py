@@ -116,9 +116,6 @@ def trees_of_negative_type(distance: Formula = lambda hops: hops) -> Facts:
     hops = sp.Symbol("d", positive=True)
     yield "f(d + 1) - f(d)", lambda: distance(hops + 1) - distance(hops), sp.S.One
     yield "so d(u, leaf) = d(u, p) + 1, and Q' = A - 2x (B + S); moving the leaf's weight to p gives A - 2x B"
-    yield (
-        "for a sum 0, that is S = -x: Q' = Q with x moved to p, plus 2 x^2",
-        lambda: A - 2 * x * (B + S.subs(S, -x)),
-        lambda: (A - 2 * x * B) + 2 * x**2,
-    )
+    moved = "for a sum 0, that is S = -x: Q' = Q with x moved to p, plus 2 x^2"
+    yield moved, lambda: A - 2 * x * (B + S.subs(S, -x)), lambda: (A - 2 * x * B) + 2 * x**2
     yield "the moved weights have sum 0 in the smaller tree, and one node has Q = 0: Q' is not negative in any tree"

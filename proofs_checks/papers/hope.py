@@ -4,6 +4,7 @@ RoPE by continuation (errata F5), keys for a wanted distance (errata F6), absolu
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache, partial, reduce
 from itertools import pairwise, product
@@ -16,8 +17,9 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
 from lengthgen.proofs_checks.facts import Formula, ball, derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.formulas import alibi
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, refute
-from lengthgen.theory.encodings import biases, hope, rotary
+from lengthgen.theory.encodings import hope, rotary
 from lengthgen.theory.zero.enclosure import enclose
 from lengthgen.theory.zero.sympy_engine import Undecided
 
@@ -96,11 +98,8 @@ def relative_law(key_action: Formula = _key_action, direction: int = 1) -> Facts
         lambda: hope.HOPE.score(query, key, query_position=i + D, key_position=i),
         lambda: hope.score(query, key, offset=D, **own),
     )
-    yield (
-        "score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2",
-        stated,
-        lambda: hope.light_cone_score(query, key, offset=offset, **law),
-    )
+    channels = "score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2"
+    yield channels, stated, lambda: hope.light_cone_score(query, key, offset=offset, **law)
 
 
 @CLAIMS.claim(
@@ -240,7 +239,7 @@ def content_of_five(offset: sp.Expr) -> sp.Expr:
 
 def alibi_of_five(offset: sp.Expr) -> sp.Expr:
     """ALiBi's logit for the same content, with the slope 0.05."""
-    return 5 + biases.alibi_bias(sp.Rational(1, 20), query_position=offset, key_position=sp.Integer(0))
+    return 5 + alibi(offset, sp.Rational(1, 20))
 
 
 @cache
@@ -374,12 +373,11 @@ def no_real_rope(
     yield "RoPE's discriminant is -(2 sin w)^2", sp.discriminant(of_rope, x), lambda: -((2 * sp.sin(w)) ** 2)
     yield "exp(iw) > 0 only for w in 2 pi Z"
     offset, zero = sp.Symbol("D", integer=True), sp.Integer(0)
-    trivial, facts = hope.kernel(offset, rate=zero, damping=zero), []
+    trivial = hope.kernel(offset, rate=zero, damping=zero)
     for frequency in (zero, 2 * sp.pi):
-        facts.append(same_by_sympy(f"RoPE at w = {frequency} = trivial HoPE", rotation(offset * frequency), trivial))
+        yield same_by_sympy(f"RoPE at w = {frequency} = trivial HoPE", rotation(offset * frequency), trivial)
         multiple = (frequency / reproduced_period).is_integer
         refute(not multiple, f"w = {frequency} is reproduced by theta = theta' = 0")
-    yield from facts
     yield same_by_sympy(f"RoPE's step at w = {reproduced_period} = trivial HoPE", rotation(reproduced_period), trivial)
 
 
@@ -449,11 +447,8 @@ def peak(query: Pair = QUERY, key: Formula = hope.peaked_key) -> Facts:
     yield "N = -(theta' - theta) e^(2 r theta), which is negative", lambda: channels()[1], at_peak
     derived = "d score/dD = -e^(-D slow)/2 fast slow (1 - e^(2 theta (r - D)))"
     yield derived, slope, lambda: -sp.exp(-D * slow) / 2 * bracket
-    yield (
-        "second margin = (theta'^2 - theta^2)(1 - e^(2 r theta)) < 0 for r > 0: not monotone",
-        lambda: margins[1],
-        lambda: slow * fast * (1 - sp.exp(2 * r * THETA)),
-    )
+    not_monotone = "second margin = (theta'^2 - theta^2)(1 - e^(2 r theta)) < 0 for r > 0: not monotone"
+    yield not_monotone, lambda: margins[1], lambda: slow * fast * (1 - sp.exp(2 * r * THETA))
 
 
 def relative(position: int, offset: int, dtype: type[np.floating[Any]]) -> float:
@@ -483,18 +478,12 @@ def factorised(position: int, offset: int, dtype: type[np.floating[Any]]) -> flo
         return float(first + second)
 
 
-def _first(score: Callable[[int], float], condition: Callable[[float], bool]) -> int:
-    """First position from which on the condition is met, by doubling and halving."""
-    after = 1
-    while not condition(score(after)):
-        after *= 2
-        if after > _FARTHEST:
-            raise Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
-    before = after // 2
-    while after - before > 1:
-        middle = (before + after) // 2
-        before, after = (before, middle) if condition(score(middle)) else (middle, after)
-    return after
+def _first_lost(score: Callable[[int], float], is_lost: Callable[[float], bool]) -> int:
+    """First position from which on the score is lost, by bisection."""
+    first = 1 + bisect_left(range(1, _FARTHEST + 1), True, key=lambda position: is_lost(score(position)))
+    if first > _FARTHEST:
+        raise Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
+    return first
 
 
 @CLAIMS.claim(
@@ -546,8 +535,8 @@ def accurate(
     ends, loss = [], []
     for width in (np.float32, np.float64):
         scores = partial(factors, offset=0, dtype=width)
-        zero_from = _first(scores, lambda score: score == 0)
-        endless_from = _first(scores, lambda score: not math.isfinite(score))
+        zero_from = _first_lost(scores, lambda score: score == 0 or not math.isfinite(score))
+        endless_from = _first_lost(scores, lambda score: not math.isfinite(score))
         lost_from = f"0 from position {zero_from}, not finite from position {endless_from}"
         loss.append(f"factorised in {width.__name__}: {lost_from}")
         ends += [zero_from, endless_from]

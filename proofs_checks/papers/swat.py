@@ -91,11 +91,8 @@ def independence(alone: Weights = each_alone, together: Weights = softmax) -> Fa
     refute(not alike, f"key 1 has the weight {before} beside logits 0, 0 and {after} beside log 2, 0")
     refute(OTHER not in shared.free_symbols, f"the weight {shared} of key 1 has no logit of another key in it")
     yield f"the sigmoid's weight {own} has no other logit in it"
-    yield (
-        "softmax: the derivative of p_1 by the logit of key 2 is -p_1 p_2, below 0",
-        lambda: derivative(shared, OTHER),
-        lambda: -together(LOGITS)[0] * together(LOGITS)[1],
-    )
+    falling = "softmax: the derivative of p_1 by the logit of key 2 is -p_1 p_2, below 0"
+    yield falling, lambda: derivative(shared, OTHER), lambda: -together(LOGITS)[0] * together(LOGITS)[1]
 
 
 @CLAIMS.claim(
@@ -183,11 +180,8 @@ def dispersion(
     variance = s**2
     exponent = sp.log(2) + 2 * s * sp.sqrt(n) - variance / 2 - n
     refute(sp.limit(exponent, n, sp.oo) != -sp.oo, f"the bound e^({exponent}) does not go to 0")
-    yield (
-        "E e^x = e^(s^2/2): x - x^2/(2 s^2) = s^2/2 - (x - s^2)^2/(2 s^2)",
-        lambda: x - x**2 / (2 * variance),
-        lambda: variance / 2 - (x - variance) ** 2 / (2 * variance),
-    )
+    first_moment = "E e^x = e^(s^2/2): x - x^2/(2 s^2) = s^2/2 - (x - s^2)^2/(2 s^2)"
+    yield first_moment, lambda: x - x**2 / (2 * variance), lambda: variance / 2 - (x - variance) ** 2 / (2 * variance)
     yield (
         "E e^2x = e^(2 s^2), in the same way",
         lambda: 2 * x - x**2 / (2 * variance),
@@ -204,11 +198,8 @@ def dispersion(
         lambda: (-rate * t + rate**2 * variance / 2) - (rate - t / variance) ** 2 * variance / 2,
         lambda: -(t**2) / (2 * variance),
     )
-    yield (
-        "with t = 2 s r, r^2 = n = log L: n - t^2/(2 s^2) = -n, so L P(x > t) <= 1/L",
-        lambda: r**2 - (2 * s * r) ** 2 / (2 * variance),
-        lambda: -(r**2),
-    )
+    tail = "with t = 2 s r, r^2 = n = log L: n - t^2/(2 s^2) = -n, so L P(x > t) <= 1/L"
+    yield tail, lambda: r**2 - (2 * s * r) ** 2 / (2 * variance), lambda: -(r**2)
     yield (
         "so with a probability of at least 1 - (4 e^(s^2) - 3)/L the largest weight is at most "
         f"e^t / (L e^(s^2/2)/2) = e^({exponent}), which goes to 0"

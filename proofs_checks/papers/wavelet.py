@@ -8,6 +8,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source
 from lengthgen.proofs_checks.facts import Formula, ball, decided_cases, derivative, is_zero, same_by_sympy
+from lengthgen.proofs_checks.formulas import alibi
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory import far, laws
 from lengthgen.theory.encodings import biases, relations, rotary
@@ -261,14 +262,7 @@ def windows(slopes: Callable[[int], Sequence[sp.Expr]] = biases.alibi_slopes) ->
         expected = sp.log(1000) * 2**head
         wrong = sp.expand(length - expected) != 0
         refute(wrong, f"head {head} of 8: the window is {length.n(6)}, not {expected.n(6)}")
-    yield same_by_sympy(
-        "the weight at D = log(1000)/m is 1/1000 of that at D = 0, for every slope m",
-        sp.exp(biases.alibi_bias(m, query_position=window, key_position=sp.S.Zero)),
-        sp.Rational(1, 1000),
-    )
-    yield (
-        "and it falls with D: the derivative of -m D is -m",
-        lambda: derivative(biases.alibi_bias(m, query_position=D, key_position=sp.S.Zero), D),
-        lambda: -m,
-    )
+    thousandth = "the weight at D = log(1000)/m is 1/1000 of that at D = 0, for every slope m"
+    yield same_by_sympy(thousandth, sp.exp(alibi(window, m)), sp.Rational(1, 1000))
+    yield "and it falls with D: the derivative of -m D is -m", lambda: derivative(alibi(D, m), D), lambda: -m
     yield f"8 heads: {', '.join(f'{float(length):.1f}' for length in lengths)}"

@@ -39,25 +39,8 @@ training.batch = 10
 training.epochs = 2
 evaluation.samples = 10
 """
-MANY = """\
-title = "Many: runs enough to be trained together"
-source = ""
-train = [1, 2]
-test = [1, 3]
-
-[[cells]]
-tasks = ["parity"]
-formats = ["aligned"]
-encodings = ["nope"]
-
-[smoke]
-seeds = 8
-models = [{ width = 8, layers = 1, heads = 1 }]
-training.samples = 20
-training.batch = 10
-training.epochs = 1
-evaluation.samples = 10
-"""
+MANY = PROTOCOL.replace('"ipe", "lbpe"', '"nope"').replace("epochs = 2", "epochs = 1") + "seeds = 8\n"
+"""Protocol of runs enough to be trained together."""
 CLAIMS = ("alibi-1", "fox-10")
 """Claims proved in a second, so that to run them again costs little."""
 TRAIN = ("train", "parity", "--encoding", "rpe", "--train", "1-2", "--test", "1-3", "--seed", "7", "--profile", "smoke")

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,13 +33,12 @@ LEDGER: Arguments = ("figures", "ledger", *SMOKE)
 TRIAL: Arguments = ("verify", "rpe-7", "--runs", "out", *SMOKE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reader:
+class Reader(NamedTuple):
     """Files of one kind, and the commands that read them.
 
     Attributes:
         files: glob below the material.
-        commands: each is tried; `{run}` is the file's folder, `{name}` its name without ending.
+        commands: each is tried; `{run}` and `{folder}` are the file's folder.
         more_commands: used as well, where the material is complete.
         away: what is removed first, so that the file is read.
         share: how often it is chosen.
@@ -53,89 +52,46 @@ class Reader:
     share: int = 4
 
 
+OF_RUN = ("config.json", "metrics.parquet", "checkpoint.safetensors", "environment.json", "files.json")
+LISTED: Arguments = ("runs",)
+ALL_OF_RUN = (LISTED, SWEEP, CONJECTURE, FIGURES, EVALUATE)
+DRAWN: Arguments = ("figures", "{folder}", "--into", "drawn", *SMOKE)
+MANY: Arguments = ("sweep", "many.toml", *SMOKE)
+CHECKED: Arguments = ("check-certificate", "certificate.json")
+CACHE = "cache/lengthgen"
 READERS = (
     *(
-        Reader(
-            kind=f"run: {name}",
-            files=f"out/runs/*-w8l1h1-*/{name}",
-            commands=(("runs",), SWEEP, CONJECTURE, FIGURES, EVALUATE),
-            more_commands=(REPORT, REPRODUCE),
-            share=8,
-        )
-        for name in ("config.json", "metrics.parquet", "checkpoint.safetensors", "environment.json", "files.json")
+        Reader(f"run: {name}", f"out/runs/*-w8l1h1-*/{name}", ALL_OF_RUN, (REPORT, REPRODUCE), share=8)
+        for name in OF_RUN
     ),
-    Reader(kind="run: learned", files="out/runs/*-lbpe-*/*.*", commands=(RELATION,)),
-    Reader(kind="run: of the main job", files="out/runs/*-w16l2h2-*/*.*", more_commands=(REPRODUCE, REPORT)),
-    Reader(kind="run: of a claim", files="out/runs/copy-unaligned-*/*.*", more_commands=(TRIAL,)),
-    Reader(
-        kind="unfinished state",
-        files="out/runs/.unfinished/*/state*",
-        commands=(TRAIN, ("runs",)),
-        more_commands=(REPORT,),
-        share=8,
-    ),
-    Reader(
-        kind="unfinished note",
-        files="out/runs/.unfinished/*/progress*",
-        commands=(TRAIN, ("runs",), SWEEP),
-        more_commands=(REPORT,),
-    ),
-    Reader(kind="claims.json", files="out/claims.json", more_commands=(LEDGER, REPORT, REPRODUCE)),
-    Reader(
-        kind="conjecture.json", files="out/*/conjecture.json", commands=(FIGURES, CONJECTURE), more_commands=(REPORT,)
-    ),
-    Reader(
-        kind="predictions.json",
-        files="out/*/predictions.json",
-        commands=(CONJECTURE, SWEEP),
-        more_commands=(REPORT, REPRODUCE),
-    ),
-    Reader(kind="frozen.json", files="out/*/frozen.json", commands=(CONJECTURE, FIGURES), more_commands=(REPORT,)),
-    Reader(kind="circuits.json", files="out/*/circuits.json", commands=(CONJECTURE,), more_commands=(REPORT,)),
-    Reader(kind="verdict", files="verdict/swapped-arguments/*.*", commands=(VERDICT,)),
-    Reader(kind="text", files="out/text/*/*.json", more_commands=(TEXT,)),
-    Reader(kind="modular addition", files="out/modular-addition/*/*.json", more_commands=(MODULAR,)),
-    Reader(kind="lrc.json, src.json", files="out/*rc.json", more_commands=(REPRODUCE,)),
-    Reader(kind="report/runs.json", files="out/report/runs.json", more_commands=(REPORT,)),
-    Reader(kind="figure stamps", files="out/figures/.drawn/*-small.json", commands=(FIGURES,)),
-    Reader(kind="figure files", files="out/figures/*-small.*", commands=(FIGURES,)),
-    Reader(
-        kind="cache: claims",
-        files="cache/lengthgen/claims/[af]*-1*.json",
-        commands=(("verify", *CLAIMS),),
-        more_commands=(REPORT,),
-    ),
-    Reader(kind="cache: matrix", files="cache/lengthgen/matrix/*", more_commands=(("encodings",),), share=1),
-    Reader(kind="cache: explorations", files="cache/lengthgen/explorations/parity*", more_commands=(REPORT,), share=2),
-    Reader(
-        kind="cache: figures",
-        files="cache/lengthgen/figures/table-*/*",
-        more_commands=(("figures", "{folder}", "--into", "drawn", *SMOKE),),
-        share=2,
-    ),
-    Reader(
-        kind="cache: answers",
-        files="cache/lengthgen/answers/*",
-        more_commands=(REPRODUCE,),
-        away=("out/lrc.json", "out/src.json"),
-        share=1,
-    ),
-    Reader(kind="cache: verdicts", files="cache/lengthgen/verdicts/*.json", more_commands=(REPORT,), share=2),
-    Reader(
-        kind="cache: costs", files="cache/lengthgen/costs/*.json", commands=(CONJECTURE,), away=("out/runs",), share=1
-    ),
-    Reader(
-        kind="cache: probes",
-        files="cache/lengthgen/probes/*.json",
-        more_commands=(("sweep", "many.toml", *SMOKE),),
-        away=("out/runs",),
-        share=1,
-    ),
-    Reader(
-        kind="certificate", files="certificate.json", commands=(("check-certificate", "certificate.json"),), share=8
-    ),
-    Reader(kind="protocol", files="small.toml", commands=(FIGURES,)),
-    Reader(kind="array", files="pattern.npy", commands=(("lrc", "pattern.npy", "--scales", "4,8"),), share=8),
+    Reader("run: learned", "out/runs/*-lbpe-*/*.*", (RELATION,)),
+    Reader("run: of the main job", "out/runs/*-w16l2h2-*/*.*", (), (REPRODUCE, REPORT)),
+    Reader("run: of a claim", "out/runs/copy-unaligned-*/*.*", (), (TRIAL,)),
+    Reader("unfinished state", "out/runs/.unfinished/*/state*", (TRAIN, LISTED), (REPORT,), share=8),
+    Reader("unfinished note", "out/runs/.unfinished/*/progress*", (TRAIN, LISTED, SWEEP), (REPORT,)),
+    Reader("claims.json", "out/claims.json", (), (LEDGER, REPORT, REPRODUCE)),
+    Reader("conjecture.json", "out/*/conjecture.json", (FIGURES, CONJECTURE), (REPORT,)),
+    Reader("predictions.json", "out/*/predictions.json", (CONJECTURE, SWEEP), (REPORT, REPRODUCE)),
+    Reader("frozen.json", "out/*/frozen.json", (CONJECTURE, FIGURES), (REPORT,)),
+    Reader("circuits.json", "out/*/circuits.json", (CONJECTURE,), (REPORT,)),
+    Reader("verdict", "verdict/swapped-arguments/*.*", (VERDICT,)),
+    Reader("text", "out/text/*/*.json", (), (TEXT,)),
+    Reader("modular addition", "out/modular-addition/*/*.json", (), (MODULAR,)),
+    Reader("lrc.json, src.json", "out/*rc.json", (), (REPRODUCE,)),
+    Reader("report/runs.json", "out/report/runs.json", (), (REPORT,)),
+    Reader("figure stamps", "out/figures/.drawn/*-small.json", (FIGURES,)),
+    Reader("figure files", "out/figures/*-small.*", (FIGURES,)),
+    Reader("cache: claims", f"{CACHE}/claims/[af]*-1*.json", (("verify", *CLAIMS),), (REPORT,)),
+    Reader("cache: matrix", f"{CACHE}/matrix/*", (), (("encodings",),), share=1),
+    Reader("cache: explorations", f"{CACHE}/explorations/parity*", (), (REPORT,), share=2),
+    Reader("cache: figures", f"{CACHE}/figures/table-*/*", (), (DRAWN,), share=2),
+    Reader("cache: answers", f"{CACHE}/answers/*", (), (REPRODUCE,), ("out/lrc.json", "out/src.json"), share=1),
+    Reader("cache: verdicts", f"{CACHE}/verdicts/*.json", (), (REPORT,), share=2),
+    Reader("cache: costs", f"{CACHE}/costs/*.json", (CONJECTURE,), (), ("out/runs",), share=1),
+    Reader("cache: probes", f"{CACHE}/probes/*.json", (), (MANY,), ("out/runs",), share=1),
+    Reader("certificate", "certificate.json", (CHECKED,), share=8),
+    Reader("protocol", "small.toml", (FIGURES,)),
+    Reader("array", "pattern.npy", (("lrc", "pattern.npy", "--scales", "4,8"),), share=8),
 )
 
 
@@ -150,8 +106,7 @@ class Attack:
     seed: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Undisturbed:
+class Undisturbed(NamedTuple):
     """A command's exit status where nothing is damaged, and what it shows."""
 
     status: int | None

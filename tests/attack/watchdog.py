@@ -30,8 +30,6 @@ class Ending:
 
     Attributes:
         status: exit status, -N for signal N; None where it was out of time.
-        out, err: what it printed.
-        seconds: wall-clock time.
         peak_mib: largest memory of any of its processes beyond what it began with.
         orphans: processes of it that were still there a moment later.
     """
@@ -49,9 +47,7 @@ class Ending:
 class Kill:
     """The moment at which the command is killed, itself alone: what it began is to end by itself.
 
-    Attributes:
-        event: before this one of the times at which it touches a file or a folder, counted from 1; never, if 0.
-        seconds: or after so long.
+    It is before the event-th time that it touches a file or a folder, from 1 on, or after some seconds.
     """
 
     event: int = 0
@@ -84,15 +80,10 @@ def call(
     mib: int | None = None,
     kill: Kill | None = None,
 ) -> Ending:
-    """Call `lengthgen ARGUMENTS` in a folder.
+    """Call `lengthgen ARGUMENTS` in a folder; after some seconds it is killed with all that it began.
 
-    Args:
-        arguments: what stands after the command's name.
-        folder: the working directory.
-        cache: $XDG_CACHE_HOME.
-        seconds: after which it is killed with all that it began.
-        mib: of private memory beyond what it begins with; more is refused by the system.
-        kill: when it is killed; where it is NEVER, its last line on stderr counts the times that would be.
+    Private memory beyond `mib` more than it begins with is refused by the system. With NEVER as `kill`, its last line
+    on stderr counts the moments at which it might be killed.
     """
     began = monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:

@@ -1,16 +1,20 @@
 """Majority claims on runs: the exact tests, their combination over cells, and the three answers."""
 
 from itertools import combinations, product
-from math import comb
+from math import comb, log
 
 import pytest
-from scipy.stats import combine_pvalues
+from scipy.stats import chi2
 
 from lengthgen.proofs_checks.claim import Refuted, Strength, Unsettled
 from lengthgen.proofs_checks.majority import Count, at_least, settle
 from lengthgen.proofs_checks.trained import Reading
 
 READING = Reading(arms=(), fact="10 runs", conditions=("as trained",))
+
+
+def combined(*p_values: float) -> float:
+    return float(chi2.sf(-2 * sum(map(log, p_values)), 2 * len(p_values)))
 
 
 def counts(*pairs: tuple[int, int]) -> list[Count]:
@@ -60,13 +64,13 @@ def test_counts_show_a_claim_refute_it_or_leave_it_unsettled(pairs, least, expec
 
 
 @pytest.mark.parametrize("p_values", [(0.03,), (0.5, 0.04), (1.0, 1.0, 1 / 32), (1e-9, 0.2, 0.9, 1.0)])
-def test_fishers_combination_is_that_of_scipy(p_values):
-    assert at_least(p_values, 1) == pytest.approx(combine_pvalues(p_values, method="fisher").pvalue)
+def test_fishers_combination_is_a_tail_of_chi_square(p_values):
+    assert at_least(p_values, 1) == pytest.approx(combined(*p_values))
 
 
 def test_the_smallest_of_several_p_values_are_left_out_in_any_order():
-    assert at_least([0.2, 0.01, 0.6], 3) == 0.6
-    assert at_least([0.2, 0.01, 0.6], 2) == pytest.approx(combine_pvalues([0.2, 0.6]).pvalue)
+    assert at_least([0.2, 0.01, 0.6], 3) == pytest.approx(0.6)
+    assert at_least([0.2, 0.01, 0.6], 2) == pytest.approx(combined(0.2, 0.6))
     assert at_least([0.2, 0.01], 3) == at_least([], 1) == 1
 
 

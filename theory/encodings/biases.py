@@ -60,7 +60,7 @@ ALIBI = Encoding(
     arxiv="2108.12409",
     summary="linear in the distance (ALiBi)",
     caveat=ONE_LAW,
-    parameters=(Parameter(ALIBI_SLOPE, "slope of the head, from `slopes`"),),
+    parameters=(Parameter(ALIBI_SLOPE, "slope of the head, from `alibi_slopes`"),),
     bias=lambda query_position, key_position, _: alibi_bias(
         ALIBI_SLOPE, query_position=abs(query_position - key_position), key_position=sp.Integer(0)
     ),
@@ -224,8 +224,7 @@ With the option `location` the head also learns th_mu, and the bias is that of `
 The prior is a generalised Gaussian of the offset of key and query.  Source: Bianchessi, Aguirre, Barros, Kupssinsku,
 arXiv 2505.22842, whose theorems are known here by name only; the formulas are those of its released code
 (ArthurSBianchessi/BAM) in its last snapshots.  There the logarithm of the prior is left without its normaliser, a
-number of the row, which softmax cancels.  Earlier snapshots of the SSMax model have the scale inside the power,
--(e^a |x - mu| + eps)^b, and multiply the content alone by s ln n.
+number of the row, which softmax cancels.
 """
 
 BAM_SSMAX = replace(
@@ -424,8 +423,7 @@ FIRE = Encoding(
 """FIRE: a learned function of the distance divided by a function of the query position.
 
 Its relation is that for an unknown L, see `fire_relation`.  Source: Li et al., arXiv 2310.04418.  The paper counts
-positions from 1; here they count from 0, like in the whole project.  (The listing in the paper counts from 0 in the
-same formula: the fraction then reaches 1, and is 0/0 at position 0 if L = 0.)
+positions from 1; here they count from 0, like in the whole project.
 """
 
 
@@ -449,7 +447,7 @@ GRAPH_ALIBI = Encoding(
     caveat=ONE_LAW,
     no_relation="its labels are distances in a graph that is given with the tokens, and a task gives none",
     parameters=(
-        Parameter(ALIBI_SLOPE, "slope of the head, from `alibi.slopes`"),
+        Parameter(ALIBI_SLOPE, "slope of the head, from `alibi_slopes`"),
         Parameter(HOPS, "hops between two nodes of the graph, symmetric", family=Family.STRUCTURE),
     ),
     bias=lambda query_position, key_position, length: graph_alibi_bias(

@@ -4,10 +4,9 @@ Source: P. H. Lee, Position as Probability, arXiv 2506.00920.  Its body was not 
 sharpening and the superposition of sinusoidal codes are those of a summary [P]; the boundary, the start, the network of
 the gates and the addition to the token embeddings are our reconstruction [F].  Positions are 0 .. P - 1.
 
-The author's notebook (philee101/prism-extrapolation) has many variants of the filter.  The boundary of those for
-0 .. P - 1 is the one here [P, code].  In those that were read the reset has a gate of its own and comes before the
-move (`released_mixed`, claim prism-10), where here it takes the place of the move.  They also add eps = 1e-8 to masses
-and totals; histograms are separate in each head, an MLP follows the GRU, and some variants have positions -P .. P.
+The author's notebook (philee101/prism-extrapolation) has many variants of the filter.  In those that were read the
+reset has a gate of its own and comes before the move (`released_mixed`, claim prism-10), where here it takes the place
+of the move.
 """
 
 from collections.abc import Callable, Mapping, Sequence

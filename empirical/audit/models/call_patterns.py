@@ -21,6 +21,14 @@ ALLOWED = 1e-4
 ORIGINS = range(8)
 """First positions that are tried where models count from another number than 0."""
 FAST_PATH = Plan(name="by PyTorch's fast path", rule="fast-path")
+FAST_PATH_BODY = (
+    "ids = torch.arange(2, 26)[None]",
+    "with torch.no_grad(): part = model(ids).logits",
+    "torch.backends.mha.set_fastpath_enabled(False)",
+    "with torch.no_grad(): full = model(ids).logits",
+    "torch.backends.mha.set_fastpath_enabled(True)",
+    "error = ((part - full).abs().max() / full.abs().max()).item()",
+)
 WITH_FAST_PATH = nn.TransformerEncoderLayer, nn.MultiheadAttention
 """Modules with another implementation for evaluation, the "fast path", which the tap does not see."""
 
@@ -59,7 +67,8 @@ def measure(runner: Runner, facts: Facts) -> list[Pattern]:
         if any(isinstance(part, WITH_FAST_PATH) for part in runner.model.modules()):
             with fast_path(off=True):
                 slow = FAST_PATH.result(runner)
-            results.append(_compared(FAST_PATH, FAST_PATH.result(runner), slow, _fast_path_body(alone.pick)))
+            lines = tuple(line.replace(".logits", alone.pick) for line in FAST_PATH_BODY)
+            results.append(_compared(FAST_PATH, FAST_PATH.result(runner), slow, lines))
             torch.backends.mha.set_fastpath_enabled(results[0].first is None)
         for plan in plans(runner, facts):
             rows = Plan(name="", rule="", length=plan.length, left=plan.left, right=plan.right,
@@ -125,17 +134,6 @@ def fast_path(*, off: bool = False) -> Iterator[None]:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
-
-
-def _fast_path_body(pick: str) -> tuple[str, ...]:
-    return (
-        "ids = torch.arange(2, 26)[None]",
-        f"with torch.no_grad(): part = model(ids){pick}",
-        "torch.backends.mha.set_fastpath_enabled(False)",
-        f"with torch.no_grad(): full = model(ids){pick}",
-        "torch.backends.mha.set_fastpath_enabled(True)",
-        "error = ((part - full).abs().max() / full.abs().max()).item()",
-    )
 
 
 def ignores_positions(runner: Runner) -> bool:

@@ -76,10 +76,10 @@ def library() -> Any:
     try:
         import transformers
     except ImportError as error:
-        reason = (
-            "" if error.name == "transformers" else f" (it is here, but fails: {' '.join(str(error).split())[:200]})"
+        fails = (
+            f" (it is here, but fails: {' '.join(str(error).split())[:200]})" if error.name != "transformers" else ""
         )
-        raise AuditError(f"'hf:' models need the package transformers: pip install transformers{reason}") from None
+        raise AuditError(f"'hf:' models need the package transformers: pip install transformers{fails}") from None
     transformers.logging.set_verbosity_error()
     return transformers
 
@@ -161,10 +161,8 @@ def model_types(package: Any) -> dict[str, tuple[str, dict[str, list[str]]]]:
     for kind, config_name in configuration_auto.CONFIG_MAPPING_NAMES.items():  # type: ignore[attr-defined]
         models = {name: mapping[kind] for name, mapping in listed.items() if kind in mapping}
         if models:
-            types[kind] = (
-                config_name,
-                {name: [model] if isinstance(model, str) else list(model) for name, model in models.items()},
-            )
+            names = {name: [model] if isinstance(model, str) else list(model) for name, model in models.items()}
+            types[kind] = (config_name, names)
     return types
 
 
@@ -366,12 +364,8 @@ def _with_rope(config_class: Callable[..., Any], fields: Mapping[str, Any], more
     accepted = inspect.signature(config_class.__init__).parameters
     default = config_class()
     if hasattr(default, "rope_parameters"):
-        rope = dict(
-            arguments.pop("rope_parameters", None)
-            or arguments.pop("rope_scaling", None)
-            or default.rope_parameters
-            or {}
-        )
+        given = arguments.pop("rope_parameters", None) or arguments.pop("rope_scaling", None)
+        rope = dict(given or default.rope_parameters or {})
         layered = next((name for name, part in rope.items() if isinstance(part, dict) and "full" in name), None)
         target = dict(rope[layered]) if layered else rope
         target.update(loose)
@@ -380,10 +374,7 @@ def _with_rope(config_class: Callable[..., Any], fields: Mapping[str, Any], more
         _complete(target, fields)
         arguments["rope_parameters"] = {**rope, layered: target} if layered else target
         return arguments
-    direct: dict[str, Any] = {
-        name: loose.pop(name) for name in ("rope_theta", "partial_rotary_factor") if name in loose
-    }
-    arguments |= direct
+    arguments |= {name: loose.pop(name) for name in ("rope_theta", "partial_rotary_factor") if name in loose}
     if "rotary_emb_base" in accepted and "rope_theta" in arguments:
         arguments["rotary_emb_base"] = arguments.pop("rope_theta")
     if loose:
@@ -404,14 +395,11 @@ def _complete(rope: dict[str, Any], arguments: Mapping[str, Any]) -> None:
     trained = int(arguments.get("max_position_embeddings") or arguments.get("n_positions") or TRAINED)
     width = arguments.get("qk_rope_head_dim") or arguments.get("head_dim")
     if width is None:
-        model_width, heads = (
-            next((arguments[name] for name in NAMES[role] if name in arguments), None) for role in ("width", "heads")
-        )
+        sizes = ([arguments[name] for name in NAMES[role] if name in arguments] for role in ("width", "heads"))
+        model_width, heads = (values[0] if values else None for values in sizes)
         width = model_width // heads if model_width and heads else HEAD_DIM
-    share = (
-        rope.get("partial_rotary_factor") or arguments.get("partial_rotary_factor") or arguments.get("rotary_pct") or 1
-    )
-    planes = int(width * float(share)) // 2
+    shares = (rope.get("partial_rotary_factor"), *map(arguments.get, ("partial_rotary_factor", "rotary_pct")))
+    planes = int(width * float(next(filter(None, shares), 1))) // 2
     defaults = {
         "factor": 4.0,
         "original_max_position_embeddings": max(1, trained // 4),

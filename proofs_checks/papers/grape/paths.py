@@ -8,21 +8,11 @@ import flint
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from lengthgen.proofs_checks.facts import (
-    Formula,
-    combine,
-    derivative,
-    empty_value,
-    last_term,
-    next_term,
-    product,
-    require_equal,
-    same_by_sympy,
-)
+from lengthgen.proofs_checks.facts import Formula, combine, derivative, empty_value, last_term, next_term, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.fox import along_path
 from lengthgen.proofs_checks.papers.grape import SOURCE
-from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose
+from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose, square
 from lengthgen.theory.encodings import biases, grape, paths
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.zero.enclosure import enclose
@@ -37,7 +27,6 @@ _ROWS = len(GATES) - 1
 VARIANTS = {"query and key": (1, 1), "query": (1, 0), "key": (0, 1)}
 """Variant -> (1 if it has a gate of the query, 1 if it has a gate of the key)."""
 EXAMPLE_SIZE = 6
-_BITS = 200
 
 
 def _link(log_gate: sp.Expr) -> sp.Matrix:
@@ -140,12 +129,9 @@ def last_edge(path: Formula = lambda query, key: _edges(query, key, query)) -> F
         alibi = f"ALiBi has {-slope * distance}"
         wrong = sp.expand(bias + slope * distance) != 0
         refute(wrong, f"constant edges -m: b(i + {distance}, i) = {bias}, {alibi}")
-    limits = [
-        same_by_sympy(f"{end} of the path as in FoX", summed.limits[0][at], shared.limits[0][at])
-        for at, end in ((1, "begin"), (2, "end"))
-    ]
     yield "constant edges -m", constant, lambda: biases.alibi_bias(slope, query_position=j, key_position=i)
-    yield from limits
+    for at, end in ((1, "begin"), (2, "end")):
+        yield same_by_sympy(f"{end} of the path as in FoX", summed.limits[0][at], shared.limits[0][at])
     yield "b(i + 1, i) is the one edge psi(i + 1, i + 1), into the query: without it the nearest key has no bias"
 
 
@@ -265,16 +251,6 @@ def _last_twice(features: Formula, share: sp.Rational) -> Formula:
     return split
 
 
-def _encoded() -> str:
-    """Fact that the encoding in `theory` adds this bias."""
-    j, i = sp.symbols("j i", integer=True)
-    of_query, of_key = sp.symbols("lambda_q lambda_k", positive=True)
-    gates = {grape.QUERY_GATES[j]: of_query, grape.KEY_GATES[i]: of_key}
-    score = grape.GATED.score(query_position=j, key_position=i).xreplace(gates)
-    stated = -grape.GRAPE_SLOPE * (j - i) * (of_query + of_key)
-    return require_equal("the encoding adds this bias", score, lambda: QUERY.dot(KEY) + stated)
-
-
 def _rank_of_example(by_query: int, by_key: int) -> int:
     """Rank of the bias at positions 0, 1, .. with gates 1, 4, 9, ... of queries and 1, 8, 27, ... of keys."""
 
@@ -291,7 +267,7 @@ def _beside_content() -> str:
     def score(row: int, column: int) -> Any:
         query, key = sp.Integer((-1) ** row * (row + 1)), sp.Integer(column**2 - 3)
         bias = _gated(sp.Integer(5 + row**2), sp.Integer(column), paths.softplus(query), paths.softplus(key))
-        return enclose(query * key + bias, bits=_BITS)
+        return enclose(query * key + bias, bits=128)
 
     determinant = flint.arb_mat([[score(row, column) for column in places] for row in places]).det()
     if determinant.contains(0):
@@ -340,8 +316,12 @@ def streaming_features(
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     of_query, of_key = query(j, query_gate), key(i, key_gate)
     bias = _gated(j, i, query_gate, key_gate)
+    at_query, at_key = sp.symbols("j i", integer=True)
+    gates = {grape.QUERY_GATES[at_query]: query_gate, grape.KEY_GATES[at_key]: key_gate}
+    score = grape.GATED.score(query_position=at_query, key_position=at_key).xreplace(gates)
+    stated = -grape.GRAPE_SLOPE * (at_query - at_key) * (query_gate + key_gate)
     yield "bias = (query features).(key features)", lambda: of_query.dot(of_key), bias
-    yield _encoded()
+    yield "the encoding adds this bias", score, lambda: QUERY.dot(KEY) + stated
     for variant, (by_query, by_key) in VARIANTS.items():
         pairs = zip(query(j, by_query * query_gate), key(i, by_key * key_gate), strict=True)
         features = sum(1 for query_feature, key_feature in pairs if query_feature * key_feature != 0)
@@ -386,13 +366,10 @@ def homogeneous_slope(slope: Formula = lambda along: along) -> Facts:
     step = sp.Matrix([*sp.symbols("h1 h2", real=True), 0])
     before, here, after = ((bilinear * (key + sign * step)).dot(query) for sign in (-1, 0, 1))
     bend = sp.exp(paths.softplus(z) + paths.softplus(-z)) / 4
-    yield "A^2 = 0", product(A, A), sp.zeros(3, 3)
+    yield "A^2 = 0", square(A), sp.zeros(3, 3)
     yield "added to q.k + 1: (j - i) omega u.k", added, lambda: (j - i) * rate * slope(u.dot(k))
-    yield (
-        "any generator, lifts affine in the content: the slope's second difference in k",
-        lambda: before - 2 * here + after,
-        sp.Integer(0),
-    )
+    affine = "any generator, lifts affine in the content: the slope's second difference in k"
+    yield affine, lambda: before - 2 * here + after, sp.Integer(0)
     yield "that of softplus at 0 is log(cosh(z/2)^2), not 0", bend, lambda: (2 + sp.exp(z) + sp.exp(-z)) / 4
     yield (
         "so a slope that is softplus of the content, positive for all of it, comes from no such generator, in any "

@@ -58,11 +58,8 @@ def rope_planes(a: Sequence[int] = (0, 1), b: Sequence[int] = (1, 0)) -> Facts:
     U = sp.Matrix.hstack(first, second)
     on_plane = "exp(n theta L) = R2(n theta) on its plane"
     yield on_plane, lambda: operator().matrix(a, b), lambda: rotary.rotation(n * theta)
-    yield (
-        "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right",
-        lambda: U * rotary.rotation(sp.pi / 2) * U.T,
-        lambda: second * first.T - first * second.T,
-    )
+    same_line = "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right"
+    yield same_line, lambda: U * rotary.rotation(sp.pi / 2) * U.T, lambda: second * first.T - first * second.T
     yield "exp(n theta L) = I on the orthogonal complement", lambda: operator().identity, sp.Integer(1)
     yield "each factor keeps its own plane and fixes the others, so the product over planes is block diagonal: RoPE"
 
@@ -102,14 +99,6 @@ def _frame_facts() -> Facts:
     yield "L(a, J a), d = 4", generator, lambda: column * turned.T - turned * column.T
 
 
-def _converse() -> str:
-    """Text with the commutator of planes of unit vectors whose products are g = a_1.a_2 and h = a_1.J a_2."""
-    g, h = sp.symbols("g h", real=True)
-    products = sp.Matrix([[1, 0, g, -h], [0, 1, h, g], [g, h, 1, 0], [-h, g, 0, 1]])
-    commutator = _commutator(_frame(products)).coefficients
-    return f"the coefficients of [L_1, L_2] are {sorted(commutator.atoms(sp.Symbol), key=str)} = a_1.a_2, a_1.J a_2"
-
-
 @CLAIMS.claim(
     "grape-6",
     "Proposition 3.1: commuting subspaces",
@@ -144,7 +133,13 @@ def commuting_planes(frame: Callable[[], grape.Frame] = _frame) -> Facts:
     )
     yield "the encoding scores as RoPE in coordinates", lambda: grape.COMMUTING.score(**at), rope
     yield from _frame_facts()
-    yield f"orthogonal planes are needed as well, if independent: {_converse()}"
+    g, h = sp.symbols("g h", real=True)  # a_1.a_2 and a_1.J a_2 of unit vectors
+    products = sp.Matrix([[1, 0, g, -h], [0, 1, h, g], [g, h, 1, 0], [-h, g, 0, 1]])
+    left = sorted(_commutator(_frame(products)).coefficients.atoms(sp.Symbol), key=str)
+    yield (
+        "orthogonal planes are needed as well, if independent: the coefficients of [L_1, L_2] are "
+        f"{left} = a_1.a_2, a_1.J a_2"
+    )
 
 
 def _schur_fact(dimension: int, spectrum: Spectrum) -> str:
@@ -166,18 +161,6 @@ def _schur_fact(dimension: int, spectrum: Spectrum) -> str:
     refute(error > 20 * STEPS * rounding, f"random skew L, d = {dimension}: {off}")
     equal = f"exp({STEPS}L) = B R({STEPS}) B^T up to rounding"
     return f"random skew L, d = {dimension}, real Schur form in float64: {equal}"
-
-
-def _gain_in_the_way() -> str:
-    """Fact that a gain does not commute with B^T: B^T diag(g) B is no gain for a basis B of tilted axes."""
-    first, second = sp.symbols("g_1 g_2", positive=True)
-    tilt = rotary.rotation(sp.pi / 4)
-    mean, half_difference = (first + second) / 2, (second - first) / 2
-    return same_by_sympy(
-        "normalised by its length a query passes B^T, but a gain does not: B^T diag(g_1, g_2) B at pi/4",
-        tilt.T * sp.diag(first, second) * tilt,
-        sp.Matrix([[mean, half_difference], [half_difference, mean]]),
-    )
 
 
 @CLAIMS.claim(
@@ -211,7 +194,13 @@ def absorption(spectrum: Spectrum = lambda thetas: thetas) -> Facts:
         "so (e^(jL) W_q x).(e^(iL) W_k y) = (R(j) B^T W_q x).(R(i) B^T W_k y), and B^T W_q, B^T W_k are projections "
         "that RoPE with these frequencies can learn"
     )
-    yield _gain_in_the_way()
+    gains, tilt = sp.symbols("g_1 g_2", positive=True), rotary.rotation(sp.pi / 4)
+    mean, half_difference = (gains[0] + gains[1]) / 2, (gains[1] - gains[0]) / 2
+    yield same_by_sympy(
+        "normalised by its length a query passes B^T, but a gain does not: B^T diag(g_1, g_2) B at pi/4",
+        tilt.T * sp.diag(*gains) * tilt,
+        sp.Matrix([[mean, half_difference], [half_difference, mean]]),
+    )
     yield from numbers
 
 

@@ -26,12 +26,12 @@ def stage(
 
 
 @pytest.fixture(params=TASKS, ids=lambda case: case[0])
-def found(request: pytest.FixtureRequest) -> Narrowing:
+def candidates(request: pytest.FixtureRequest) -> Narrowing:
     """The search of a problem that has its candidates."""
-    known = stage(*request.param)
-    known.find_scales(patient=True)
-    known.find_circuits()
-    return known
+    narrowing = stage(*request.param)
+    narrowing.find_scales(patient=True)
+    narrowing.find_circuits()
+    return narrowing
 
 
 @pytest.mark.parametrize(
@@ -44,42 +44,42 @@ def found(request: pytest.FixtureRequest) -> Narrowing:
     ],
 )
 def test_scales_end_at_a_step_that_nothing_determines_or_at_half_of_the_limit(case, used, patient, expected) -> None:
-    known = stage(*case, clock=Clock(steps=10**12))
-    known.clock.count(int(used * 10**12))
-    known.find_scales(patient=patient)
-    assert (known.scales, known.stuck, known.stopped == known.clock.reason()) == expected
+    narrowing = stage(*case, clock=Clock(steps=10**12))
+    narrowing.clock.count(int(used * 10**12))
+    narrowing.find_scales(patient=patient)
+    assert (narrowing.scales, narrowing.stuck, narrowing.stopped == narrowing.clock.reason()) == expected
 
 
-def test_candidates_serve_every_step_and_are_circuits(found: Narrowing) -> None:
-    for served in found.circuits:
-        assert set(served.wirings) == set(found.problem.places(found.scales))
+def test_candidates_serve_every_step_and_are_circuits(candidates: Narrowing) -> None:
+    for served in candidates.circuits:
+        assert set(served.wirings) == set(candidates.problem.places(candidates.scales))
         assert len(served.openers()) == len(served.operators.tables)
-        circuit, combinations = circuit_of(served, found.scales, found.problem, found.combinations)
-        inputs = sum(trace.tokens.shape[1] for trace in found.problem.traces.values())
-        assert circuit.check(found.problem.traces.values()) == inputs
+        circuit, combinations = circuit_of(served, candidates.scales, candidates.problem, candidates.combinations)
+        inputs = sum(trace.tokens.shape[1] for trace in candidates.problem.traces.values())
+        assert circuit.check(candidates.problem.traces.values()) == inputs
         assert len(circuit.operators) <= len(served.operators.tables) and combinations
 
 
-def test_operators_are_extended_in_a_copy(found: Narrowing) -> None:
-    served = found.circuits[0]
+def test_operators_are_extended_in_a_copy(candidates: Narrowing) -> None:
+    served = candidates.circuits[0]
     before = copy.deepcopy(served)
-    found.extended(served, found.problem.traces)
+    candidates.extended(served, candidates.problem.traces)
     assert (served.wirings, served.serving) == (before.wirings, before.serving)
     assert all(map(np.array_equal, served.operators.tables, before.operators.tables))
 
 
 def test_no_operators_serve_no_step() -> None:
-    known = stage("copy", None, 2, 1)
-    assert known.extended(Served(operators=Operators(known.problem.symbols)), [1, 2]) == (1, 3)
+    narrowing = stage("copy", None, 2, 1)
+    assert narrowing.extended(Served(operators=Operators(narrowing.problem.symbols)), [1, 2]) == (1, 3)
 
 
 def test_admitted_steps_bound_the_operators() -> None:
-    known, counts = stage("permutation", 3, 6, 1), []
-    for scale, trace in known.problem.traces.items():
-        known.admit((scale, trace.steps[scale - 1]))
-        known.admit((scale, trace.steps[scale - 1]))
-        assert len(known.wirings) == scale
-        counts.append(known.fewest().lower)
+    narrowing, counts = stage("permutation", 3, 6, 1), []
+    for scale, trace in narrowing.problem.traces.items():
+        narrowing.admit((scale, trace.steps[scale - 1]))
+        narrowing.admit((scale, trace.steps[scale - 1]))
+        assert len(narrowing.wirings) == scale
+        counts.append(narrowing.fewest().lower)
     assert counts == [1, 2, 3, 4, 5, 6]
 
 
@@ -101,7 +101,7 @@ def test_whatever_ends_the_search_the_last_bounds_stand(monkeypatch: pytest.Monk
     before, looks = {}, 0
     while looks < 50:
         effects = iter([fewest] * looks)
-        monkeypatch.setattr(Narrowing, "fewest", lambda known, effects=effects: next(effects, ends)(known))
+        monkeypatch.setattr(Narrowing, "fewest", lambda narrowing, effects=effects: next(effects, ends)(narrowing))
         looks += 1
         result = search(problem, Clock())
         for scale, (low, high) in before.items():

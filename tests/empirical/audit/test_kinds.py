@@ -1,6 +1,7 @@
 """Kinds of faults in whole models that people report: each is found under its name, and right code is silent."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -84,8 +85,16 @@ class Sharpened(Decoder):
         return q * (2 + positions[:, None, :, None]).log()
 
 
+class NamedCache(Decoder):
+    """Takes and gives the cache under the name that transformers has from 5.24 on."""
+
+    def forward(self, input_ids, attention_mask=None, position_ids=None, cache=None, use_cache=False):
+        answer = super().forward(input_ids, attention_mask, position_ids, cache, use_cache)
+        return SimpleNamespace(logits=answer.logits, cache=answer.past_key_values)
+
+
 RIGHT = [Decoder, Absolute, Biased, Windowed, Encoder, Without, TwoTables, Short, Narrow, Described, Slow, InATuple,
-         PaddingIsTrue, WithSinks, Sharpened]  # fmt: skip
+         PaddingIsTrue, WithSinks, Sharpened, NamedCache]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", RIGHT)
@@ -295,6 +304,21 @@ class LayerStartsAtZero(Decoder):
         return super().rotate(x, positions - positions[:, :1] if layer else positions, layer)
 
 
+class NamedCacheStartsAtZero(NamedCache):
+    def positions(self, ids, mask, start):
+        return super().positions(ids, mask, 0)
+
+
+class IgnoresPositions(Decoder):
+    def forward(self, input_ids, attention_mask=None, position_ids=None, past_key_values=None, use_cache=False):
+        return super().forward(input_ids, attention_mask, None, past_key_values, use_cache)
+
+
+class MeanOverTheBatch(Decoder):
+    def embed(self, ids, positions):
+        return super().embed(ids, positions) - 0.1 * self.embedding(ids).mean(0)
+
+
 class ZeroAtFirst(CountsKeptKeys):
     """Layers add nothing until training."""
 
@@ -338,6 +362,9 @@ FAULTS = {
     OddHead: ("heads-differ", "heads 3 of 4 turn otherwise than the rest"),
     SeesNext: ("later-tokens-seen", "sees 1 later key"),
     LayerStartsAtZero: ("start-index-ignored", "in layer 1, token 1 gets position 0, not 1"),
+    NamedCacheStartsAtZero: ("start-index-ignored", "token 1 gets position 0, not 1"),
+    IgnoresPositions: ("positions-ignored", "other positions that are passed give the same logits"),
+    MeanOverTheBatch: ("batch", "batched with other rows"),
     ZeroAtFirst: ("start-index-ignored", "token 41 gets position 40, not 41"),
 }
 
@@ -414,7 +441,8 @@ def test_what_one_call_refuses_loses_none_of_the_others(kind):
 def test_reproductions_fail_while_the_fault_is_there(tmp_path):
     source = "__import__('tests.empirical.audit.test_kinds').empirical.audit.test_kinds."
     pairs = {PaddingInABatch: Decoder, CountsKeptKeys: Windowed, KeepsAnOffset: Absolute, NoWindow: Windowed,
-             KeepsLess: Windowed, TooShort: Short}  # fmt: skip
+             KeepsLess: Windowed, TooShort: Short, NamedCacheStartsAtZero: NamedCache, MeanOverTheBatch: Decoder,
+             UnmaskedPadding: Encoder}  # fmt: skip
     for kind, right in pairs.items():
         torch.manual_seed(0)
         subject = own_model(kind, kind.__name__, source + kind.__name__)

@@ -17,7 +17,7 @@ from lengthgen.empirical.audit.models.anatomy import rope_fields
 from lengthgen.empirical.audit.models.audit import audit_model
 from lengthgen.empirical.audit.models.bounds import TooLarge, bounded, field_of
 from lengthgen.empirical.audit.models.configs import load_model
-from lengthgen.empirical.audit.published_constants import FIELDS, code_slopes, rotary, text_slopes
+from lengthgen.empirical.audit.published_constants import BY_LENGTH, FIELDS, code_slopes, rotary, text_slopes
 from lengthgen.empirical.audit.reproduction import confirmed
 from lengthgen.empirical.audit.rules import RULES
 from lengthgen.infrastructure.userfile import run_file
@@ -68,11 +68,16 @@ def test_a_model_is_recognised_and_no_alarm_is_false(name):
     assert "right padded" in answer["patterns"] or name == "t5"
 
 
+@pytest.fixture
+def called_alone(monkeypatch):
+    """Have no call patterns compared, for tests of constants and fields: those of the same model are elsewhere."""
+    monkeypatch.setattr(call_patterns, "measure", lambda *_: [])
+
+
 @pytest.mark.parametrize("rope_type", FIELDS)
-def test_every_rope_type_has_its_published_constants_and_every_field_is_honoured(rope_type, monkeypatch):
-    """Two types only have other frequencies: their ways of calling are not compared, since those of `default` are."""
-    if rope_type in ("linear", "llama3"):
-        monkeypatch.setattr(call_patterns, "measure", lambda *_: [])
+def test_every_rope_type_has_its_published_constants_and_every_field_is_honoured(rope_type, request):
+    if rope_type not in BY_LENGTH:
+        request.getfixturevalue("called_alone")
     answer = audited("llama", rope_type=rope_type, rope_theta=5000.0)
     assert answer["findings"] == []
     assert answer["recognised"][0]["constants"] == "published"
@@ -82,13 +87,13 @@ def test_every_rope_type_has_its_published_constants_and_every_field_is_honoured
     assert {answer["fields"][name] for name in required - {"factor" if rope_type == "longrope" else ""}} <= {"honoured"}
 
 
-def test_a_field_without_effect_is_named():
+def test_a_field_without_effect_is_named(called_alone):
     answer = audited("llama", rope_type="yarn", mscale=2.0)
     assert [finding["rule"] for finding in answer["findings"]] == ["config-ignored"]
     assert answer["findings"][0]["says"] == "the field mscale has no effect"
 
 
-def test_a_frequency_of_another_formula_is_found_in_a_model():
+def test_a_frequency_of_another_formula_is_found_in_a_model(called_alone):
     subject = load_model("hf:llama", {"rope_type": "linear", "factor": 4.0})
 
     def broken():
@@ -118,10 +123,6 @@ PLANTED = (
     ("alibi", "return -slopes", "return slopes", "sign-reversed"),
     ("alibi", ".double() / heads)", ".double() / heads).bfloat16().double()", "slopes-rounded"),
     ("alibi", "distance.abs()", "distance.abs().clamp(max=100)", "codes-clamped"),
-    ("Model", "torch.arange(start, start + length)[None]", "torch.arange(length)[None]", "start-index-ignored"),
-    ("Model", "attention_mask.ndim == 2", "attention_mask.ndim == 9", "padding"),
-    ("Model", "if position_ids is None:", "if True:", "positions-ignored batch packing"),
-    ("Model", "= self.embedding(input_ids)", "= (lambda e: e - 0.1 * e.mean(0))(self.embedding(input_ids))", "batch"),
 )  # fmt: skip
 """Bugs: an object of the right code, the text that is replaced, what by, and the rules that may name it first."""
 
@@ -146,16 +147,9 @@ def test_a_planted_bug_is_found_by_name_with_a_reproduction_that_the_right_code_
     exec(reproduction, {})
 
 
-@pytest.mark.parametrize("name", ["Rope", "alibi", "Model"])
+@pytest.mark.parametrize("name", ["Rope", "alibi"])
 def test_nothing_is_found_in_the_code_before_bugs_are_planted(name):
     assert rules_of(RIGHT, name) == []
-
-
-def test_a_cache_is_used_under_the_name_that_transformers_gives_it_from_5_24_on(tmp_path):
-    text, path = RIGHT.read_text(encoding="utf-8").replace("past_key_values", "cache"), tmp_path / "named.py"
-    path.write_text(text.replace("torch.arange(start, start + length)", "torch.arange(length)"), encoding="utf-8")
-    [(rule, reproduction), *_] = rules_of(path, "Model")
-    assert rule == "start-index-ignored" and "cache=past, use_cache=True" in reproduction
 
 
 @pytest.mark.parametrize("exhibit", PORTED, ids=[exhibit["rule"] + ": " + exhibit["name"] for exhibit in PORTED])

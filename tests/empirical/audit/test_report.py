@@ -51,46 +51,43 @@ def test_a_sound_bias_passes_with_all_claims(name):
     assert answer["slope"]["directions"] == ["falls", "falls"]
 
 
+GROWS = "the error of the relative law grows with the position"
 ROTATIONS = {
     "positions_in_bfloat16": ("positions agree with rounding to bfloat16: 257 is coded as 256", 257),
     "positions_in_float16": ("positions agree with rounding to float16: 2049 is coded as 2048", 2049),
     "frequencies_in_bfloat16": ("all frequencies agree with rounding to bfloat16", None),
-    "angles_in_float32": ("angles are rounded to float32: the error of the relative law grows with the position", 3),
-    "angles_in_bfloat16": ("angles are rounded to bfloat16: the error of the relative law grows with the position", 3),
+    "angles_in_float32": (f"angles are rounded to float32: {GROWS}", 3),
+    "angles_in_bfloat16": (f"angles are rounded to bfloat16: {GROWS}", 3),
     "codes_in_float32": ("what comes out is rounded to float32, whatever the dtype of what goes in", 1),
     "table_without_base_in_key": (
-        "an instance with base=500.0 has the codes of one without: a table is kept without base in its key, or the "
-        "parameter does nothing",
+        "an instance with base=500.0 has the codes of one without: a table is kept with",
         None,
     ),
     "LastTable": ("its codes change once an instance with base=500.0 was used: the two share a table", None),
     "RoundedTable": ("its float32 codes change once it was used in bfloat16: what it keeps was rounded", None),
-    "GainAfterRotation": (
-        "the relative law fails even between a position and itself: something acts after the rotation?",
-        1,
-    ),
-    "base_grows_with_length": (
-        "a code depends on the last position of its call: cached keys, and rows batched with longer ones, differ",
-        1,
-    ),
+    "GainAfterRotation": ("the relative law fails even between a position and itself: something acts after the ro", 1),
+    "base_grows_with_length": ("a code depends on the last position of its call: cached keys, and rows batched", 1),
     "own_positions": ("positions that are passed are ignored: the index in the call is used instead", 16),
     "mixes_the_batch": ("other rows of the batch change what a row gets", 0),
 }
+BIASES = {
+    "reversed_alibi": ("the bias rises with the distance in every head: its sign is reversed?", 1),
+    "alibi_by_key_in_bfloat16": ("distances agree with rounding to bfloat16: 257 is coded as 256", 257),
+    "slopes_in_float16": ("the slopes of all heads agree with rounding to float16", None),
+    "clamps_at_its_end": ("all distances from 999 on have one code: a table that clamps?", 1000),
+    "half_a_table": ("all distances from 0 on have one code: a table that clamps?", 1),
+    "wraps": ("distance 1000 has the code of 0", 1000),
+}
 
 
-@pytest.mark.parametrize("name", ROTATIONS)
-def test_a_broken_rotation_is_found_by_name_and_position(name):
-    says, first = ROTATIONS[name]
-    answer = audited(name)
+@pytest.mark.parametrize("name", [*ROTATIONS, *BIASES])
+def test_a_broken_encoding_is_found_by_name_and_position(name):
+    says, position = (ROTATIONS | BIASES)[name]
+    sizes = SMALL | ({"heads": 12} if name == "slopes_in_float16" else {})
+    answer = audited(name, claims=["relative", "distinct", "streaming"], sizes=sizes)
     assert answer["holds"] is (name == "angles_in_float32"), "usual in all libraries: a note"
-    assert says in first_positions(answer)
-    assert next(iter(first_positions(answer)[says].values())) == first
-
-
-def test_positions_in_bfloat16_leave_507_codes_of_1000():
-    answer = audited("positions_in_bfloat16", dtypes=("bfloat16",))
-    windows = answer["settings"]["bfloat16"]["codes"]["windows"]
-    assert {"from": 0, "of": 1000, "distinct": 507, "expected": 1000} in windows
+    [first] = [first for seen, first in first_positions(answer).items() if seen.startswith(says)]
+    assert next(iter(first.values())) == position
 
 
 def test_codes_that_only_a_low_dtype_loses_are_found_where_no_law_is_claimed():
@@ -189,25 +186,6 @@ def test_autocast_is_found_where_a_matrix_product_makes_the_angles():
     assert beyond["bfloat16, autocast"] is not None
 
 
-BIASES = {
-    "reversed_alibi": ("the bias rises with the distance in every head: its sign is reversed?", 1),
-    "alibi_by_key_in_bfloat16": ("distances agree with rounding to bfloat16: 257 is coded as 256", 257),
-    "slopes_in_float16": ("the slopes of all heads agree with rounding to float16", None),
-    "clamps_at_its_end": ("all distances from 999 on have one code: a table that clamps?", 1000),
-    "half_a_table": ("all distances from 0 on have one code: a table that clamps?", 1),
-    "wraps": ("distance 1000 has the code of 0", 1000),
-}
-
-
-@pytest.mark.parametrize("name", BIASES)
-def test_a_broken_bias_is_found_by_name_and_position(name):
-    says, first = BIASES[name]
-    sizes = {"heads": 12, "head_dim": 16} if name == "slopes_in_float16" else SMALL
-    answer = audited(name, claims=["relative", "distinct", "streaming"], sizes=sizes)
-    assert says in first_positions(answer)
-    assert next(iter(first_positions(answer)[says].values())) == first
-
-
 def test_keys_after_the_query_are_looked_at_where_they_are_claimed():
     claims = ["relative", "distinct", "bidirectional"]
     assert first_positions(audited("clamps_at_its_end", claims=claims)).keys() >= {
@@ -229,19 +207,6 @@ def test_a_law_that_is_not_claimed_is_no_defect():
     assert audited("base_grows_with_length", claims=["relative", "distinct"])["holds"] is True
     assert audited("clamps_at_its_end", claims=["relative", "streaming"])["holds"] is True
     assert audited("GainAfterRotation", claims=["distinct", "streaming"])["holds"] is True
-
-
-class AddsByIndex(PositionEncoding):
-    """Adds a sinusoid of the index, not of the position."""
-
-    def embed(self, x, positions):
-        return x + torch.arange(x.shape[1])[:, None].sin().to(x.dtype)
-
-
-def test_an_embedding_that_ignores_positions_is_found():
-    [subject] = subjects(AddsByIndex, name="by index", **SMALL)
-    findings = first_positions(audit(subject, to=100, dtypes=("float32",)))
-    assert findings == {"positions that are passed are ignored: the index in the call is used instead": {"all": 0}}
 
 
 class Decaying(PositionEncoding):
@@ -290,24 +255,20 @@ def test_encodings_that_read_content_are_audited_on_whole_sequences():
 
 
 CLAIMS_OF_OURS = {
-    "rope": {"relative", "distinct", "streaming"},
-    "alibi": {"relative", "distinct", "streaming"},
-    "t5": {"relative", "streaming"},
-    "swat": {"relative", "distinct", "streaming"},
-    "dynamic-ntk": {"relative", "distinct"},
-    "sinusoidal": {"distinct", "streaming"},
-    "legendre": {"distinct"},
-    "haar": {"streaming"},
-    "dct": {"streaming"},
-    "wavelet": {"relative", "streaming"},
-    "prism": {"streaming"},
-    "graph-alibi": {"relative", "streaming", "bidirectional"},
+    "relative distinct streaming": ("rope", "alibi", "swat"),
+    "relative streaming": ("t5", "wavelet"),
+    "relative distinct": ("dynamic-ntk",),
+    "distinct streaming": ("sinusoidal",),
+    "distinct": ("legendre",),
+    "streaming": ("haar", "dct", "prism"),
+    "relative streaming bidirectional": ("graph-alibi",),
 }
 
 
-def test_claims_of_ours_are_the_laws_of_the_symbolic_twin():
-    claims = {name: load(name, **SMALL)[0].claims for name in CLAIMS_OF_OURS}
-    assert claims == CLAIMS_OF_OURS
+@pytest.mark.parametrize("claims", CLAIMS_OF_OURS)
+def test_claims_of_ours_are_the_laws_of_the_symbolic_twin(claims):
+    for name in CLAIMS_OF_OURS[claims]:
+        assert load(name, **SMALL)[0].claims == {*claims.split()}, name
 
 
 @pytest.mark.parametrize("name", [encoding.name for encoding in with_formulas() if encoding.name != "nope"])
@@ -334,19 +295,17 @@ def test_a_module_instance_is_copied_and_not_asked_for_another():
 
 MISTAKES = {
     "half_finished": "'half_finished' is dict",
-    "wrong_shape": "must return (q, k), or a bias [H, 4, 4], for positions [4]; it returns",
-    "absent": "defines no 'absent': there are 39, such as TABLE, TABLES, LastTable",
-    "frequencies": "'frequencies' fails for query and key positions [4]",
+    "wrong_shape": r"must return \(q, k\), or a bias \[H, 4, 4\], for positions \[4\]; it returns",
+    "absent": "defines no 'absent': there are .*, such as TABLES",
+    "frequencies": r"'frequencies' fails for query and key positions \[4\]",
     "turned": "'turned' fails for",
 }
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_an_object_that_cannot_be_audited_gets_one_line(name):
-    with pytest.raises(AuditError) as refused:
+    with pytest.raises(AuditError, match=f"^[^\n]*{MISTAKES[name]}[^\n]*$"):
         load(f"{EXAMPLES}:{name}")
-    assert MISTAKES[name] in str(refused.value)
-    assert "\n" not in str(refused.value)
 
 
 def test_a_rounding_is_told_from_numbers_that_are_short_by_design():

@@ -118,6 +118,13 @@ PARTS = [
      "30 cells, 1 models and 1000 seeds make 30,000 runs, and at most 20,000 are allowed"),
     ("[quick]", "[paper]\ntraining.epochs = 0", "paper, training, epochs = 0 is out of range"),
     ("[quick]", "[quik]", "unknown profile 'quik'"),
+    ("train = [1, 2]", "train = [1, 4]", "the largest test scale (4) must exceed those of training (to 4)"),
+    ("test = [1, 4]", "test = [2, 4]", "must include the training scales"),
+    ('formats = ["aligned"]', 'format = ["aligned"]', "unknown key 'format': did you mean formats"),
+    ('source = "this test"', "", "missing key 'source'"),
+    ("[quick]", "[quick]\nsedes = 3", "unknown key 'sedes'"),
+    ("[quick]", "[paper]\ntest = [5]", "paper, test: scales are given as"),
+    ("[quick]", "[quick]\ntest = [1, 2]", "the largest test scale (2) must exceed"),
 ]  # fmt: skip
 
 

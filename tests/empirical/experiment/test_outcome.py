@@ -68,19 +68,6 @@ def test_ties_go_to_the_latest_though_sums_are_rounded(small_run, checkpoint):
     assert outcome((small_run(), history), threshold=0.95, checkpoint=checkpoint).epoch == 2
 
 
-def test_a_scale_between_the_training_scales_does_not_select(small_run):
-    run = replace(small_run(), train=(1, 3))
-    history = [*rows((1, 0, 1, 0), epoch=1), *rows((1, 1, 0.9, 1), epoch=2)]
-    assert outcome((run, history), threshold=0.95, checkpoint="best_on_training").epoch == 1
-
-
-@pytest.mark.parametrize("checkpoint", ["best_on_training", "best_on_test"])
-@pytest.mark.parametrize("less", [0.1, 1e-3, 1e-6, 1e-9])
-def test_the_smallest_difference_of_averages_decides(small_run, checkpoint, less):
-    history = [*rows((0.3, 0.5, 0.3, 0.5), epoch=1), *rows((0.3 - less, 0.5, 0.3 - less, 0.5), epoch=2)]
-    assert outcome((small_run(), history), threshold=0.95, checkpoint=checkpoint).epoch == 1
-
-
 def test_a_run_without_measurements_is_not_judged(small_run):
     with pytest.raises(StoreError, match="was not measured at scale 4"):
         outcome((small_run(), rows((1, 1, 1))), threshold=0.95)

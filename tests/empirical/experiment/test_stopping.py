@@ -108,14 +108,6 @@ def test_a_run_that_never_solves_its_scales_is_measured_at_its_last_epoch(tmp_pa
     assert all(row.training_loss > 0 for row in store.metrics(run)), "nothing was kept at its end"
 
 
-def test_a_failure_between_solved_checkpoints_starts_the_count_again(tmp_path, monkeypatch):
-    answers = iter([True, False, True, True, True])
-    monkeypatch.setattr(EarlyStopping, "_solved", lambda *_: np.array([next(answers)]))
-    run, store = stopped_run(samples=50), RunStore(tmp_path)
-    train([run], store)
-    assert ends(store, [run]) == [4]
-
-
 def test_a_loss_that_is_not_finite_counts_only_before_the_end(tmp_path, monkeypatch):
     answers = {1: [True, False], 2: [True, False], 3: [True, True], 4: [True, True]}
     epochs = iter(answers)

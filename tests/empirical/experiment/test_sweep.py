@@ -165,12 +165,6 @@ def test_every_waiting_run_is_in_exactly_one_group_and_begun_groups_stay(drawn, 
     assert len(new) >= min(len(left), workers), "a worker has nothing to do"
 
 
-@pytest.mark.parametrize(("count", "workers", "sizes"), [(4, 2, [2, 2]), (6, 2, [3, 3]), (6, 4, 6 * [1]), (6, 1, [6])])
-def test_few_runs_are_not_trained_alone(tmp_path, count, workers, sizes):
-    runs = [RUNS["rpe", seed] for seed in range(count)]
-    assert [len(group) for group in groups(runs, RunStore(tmp_path), workers)] == sizes
-
-
 def test_a_run_that_fails_is_named_and_its_process_stays_for_other_groups_until_the_block_ends(tmp_path, monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 1)  # one process for all runs
     good, gone, later = (logged_run(tmp_path, name) for name in ("good", "gone", "later"))

@@ -2,13 +2,12 @@
 
 import shutil
 from dataclasses import replace
-from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.experiment import train as training_module
@@ -61,22 +60,6 @@ def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(small_run
     assert not list(broken.root.glob(".unfinished/*"))
 
 
-def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path):
-    runs = [small_run(seed=seed, evaluate_every=2, samples=100) for seed in range(3)]
-    uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
-    train(runs, uninterrupted)
-    for epoch in (1, 3):
-        with pytest.raises(Stop):
-            train(runs, broken, progress=stop_after(epoch))
-    train(runs, broken)
-    for run in runs:
-        assert uninterrupted.environment(run)["trained_together"] == broken.environment(run)["trained_together"] == 3
-        for name in FILES:
-            assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
-    heads = [load_file(broken.folder(run) / "checkpoint.safetensors")["head.weight"] for run in runs]
-    assert not any(torch.equal(first, second) for first, second in combinations(heads, 2)), "seeds differ"
-
-
 def test_an_ensemble_interrupted_while_it_is_stored_goes_on(small_run, tmp_path, monkeypatch):
     runs = [small_run(seed=seed) for seed in range(3)]
     store = RunStore(tmp_path)
@@ -126,14 +109,6 @@ def test_runs_one_of_which_was_begun_alone_are_trained_one_after_the_other(small
     train(runs, store)
     assert [store.environment(run)["trained_together"] for run in runs] == [1, 1]
     assert store.environment(runs[0])["machine"].endswith(torch.backends.cpu.get_cpu_capability())
-
-
-def test_a_resumed_run_does_not_repeat_what_its_checkpoint_holds(small_run, tmp_path):
-    run, store, epochs = small_run(evaluate_every=2), RunStore(tmp_path), []
-    with pytest.raises(Stop):
-        train([run], store, progress=stop_after(3))
-    train([run], store, progress=lambda done, total: epochs.append(done))
-    assert epochs == [3, 4]
 
 
 def test_a_state_is_saved_between_checkpoints_once_the_last_one_is_old(small_run, tmp_path, monkeypatch):
@@ -281,19 +256,6 @@ def test_the_ideal_encoding_generalizes_where_the_absolute_one_only_fits(tmp_pat
     assert accuracy["ape"][6] < 0.10
 
 
-def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
-    """Control of the test above: IPE's own tables without its roles, trained for longer, until the model fits."""
-    from lengthgen.theory.relation import constant
-
-    monkeypatch.setattr("lengthgen.empirical.encodings.modules.relation_of", lambda spec, circuit: constant())
-    run = quick_run("ipe-sh", epochs=3)
-    store = RunStore(tmp_path)
-    train([run], store)
-    accuracy = store.final_exact_match(run)
-    assert min(accuracy[scale] for scale in run.train) >= 0.95
-    assert accuracy[12] < 0.10
-
-
 SEAL = r"state.sealed cannot be used \(.*its seal is broken\)"
 STATE_DAMAGES = {
     "truncated": (lambda content: content[:-100], SEAL),
@@ -373,13 +335,6 @@ def test_with_a_damaged_note_a_training_goes_on_from_its_state(stopped):
     train(runs, store, progress=lambda done, total: epochs.append(done))
     assert epochs == [3, 4]
     assert [entry.broken for entry in store.contents()] == [None] * len(runs)
-
-
-def test_a_state_without_a_note_is_shown_and_gone_on_from(stopped):
-    runs, store = stopped
-    store.state_path(runs).with_name("progress.json").unlink()
-    assert [(entry.run, entry.done) for entry in store.contents()] == [(run, 2) for run in runs]
-    assert groups(runs, store, 2) == [tuple(runs)]
 
 
 def test_a_run_that_is_measured_nowhere_is_not_trained(small_run, tmp_path):

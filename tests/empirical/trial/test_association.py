@@ -110,13 +110,6 @@ def test_permutations_against_renaming_by_hand(grid, tasks, encodings, missing, 
     assert result.exact
 
 
-def test_no_cells_are_no_evidence():
-    result = association([])
-    assert result["agreement"] is None
-    assert result["fisher_p"] == 1
-    assert [test["p"] for test in result["permutation"].values()] == [1, 1, 1]
-
-
 def test_where_cells_are_missing_is_no_evidence(grid):
     """All predicted yes, all observed yes: nothing is told apart, however the missing cells lie."""
     observed = np.full((4, 2, 4), True, dtype=object)

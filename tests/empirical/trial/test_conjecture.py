@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from lengthgen.empirical.experiment.judge import e_process
-from lengthgen.empirical.experiment.outcome import by_checkpoint
 from lengthgen.empirical.trial.conjecture import TrialError, judge, unanimous_runs
 from tests.empirical.trial.trials import (
     FAILS,
@@ -105,19 +104,6 @@ def test_a_run_that_does_not_fit_counts_in_the_whole_and_not_in_the_condition(sm
     assert shares == [(2, 3), (1, 2), (1, 3)]
 
 
-@pytest.mark.parametrize(
-    "counts, observed",
-    [
-        ({SOLVES: 2, FAILS: 1}, True),
-        ({SOLVES: 1, FAILS: 2, UNFIT: 9}, False),
-        ({SOLVES: 1, FAILS: 1}, None),
-        ({UNFIT: 3}, None),
-    ],
-)
-def test_the_majority_of_fitting_runs_is_observed(small_run, counts, observed):
-    assert alone(small_run(), YES, counts).observed is observed
-
-
 def test_each_rule_has_its_own_prediction(small_run):
     run = small_run()
     predicted = {
@@ -151,10 +137,3 @@ def test_cells_of_another_size_are_left_out_and_a_size_that_no_cell_has_is_named
     assert [cell.key.size for cell in judge(evidences, replace(MAIN, size="large"))] == ["large"]
     with pytest.raises(TrialError, match="no cell has the model size 'huge': the cells have small, large"):
         judge(evidences, replace(MAIN, size="huge"))
-
-
-def test_checkpoints_ascend_whatever_the_order_of_the_rows():
-    measured = [row for epoch in (40, 9, 32, 1) for row in rows((1.0, 0.5), epoch=epoch)]
-    checkpoints = by_checkpoint(measured)
-    assert [*checkpoints] == [1, 9, 32, 40]
-    assert all(row.epoch == epoch for epoch, scales in checkpoints.items() for row in scales.values())

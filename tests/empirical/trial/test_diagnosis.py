@@ -30,10 +30,6 @@ def findings(cell_evidence):
     return {finding.kind: finding for finding in results}
 
 
-def kinds(run, prediction, counts, **columns):
-    return list(findings(evidence(histories(run, counts, **columns), prediction)))
-
-
 @pytest.mark.parametrize(
     "prediction, counts, rules",
     [
@@ -51,21 +47,6 @@ def kinds(run, prediction, counts, **columns):
 def test_the_rules_that_a_cell_disagrees_with(small_run, prediction, counts, rules):
     [cell] = judge([evidence(histories(small_run(), counts), prediction)], MAIN)
     assert disagreements(cell) == rules
-
-
-def test_a_cell_that_does_as_both_rules_say_has_no_findings(small_run):
-    run = small_run()
-    wrong_in_all = {"seen_steps": 0.5, "seen_samples": 0.0, "exact_match_seen": nan}
-    assert kinds(run, YES, {SOLVES: 3, FAILS: 1}, **wrong_in_all) == []
-    assert kinds(run, NO, {FAILS: 3}, **wrong_in_all) == []
-    assert kinds(run, None, {FAILS: 3}) == kinds(run, NOTHING, {FAILS: 3}) == []
-
-
-def test_a_cell_to_which_no_finding_applies_is_unexplained(small_run):
-    diagnosis = findings(evidence(histories(small_run(), {FAILS: 3}), YES))
-    assert list(diagnosis) == ["unexplained"]
-    assert "solve 0 of 150 samples whose entries were all met" in diagnosis["unexplained"].says
-    assert kinds(small_run(), NO, {SOLVES: 3}) == ["unexplained"]
 
 
 def test_a_cell_that_is_not_learnt_shows_its_course(small_run):
@@ -91,83 +72,72 @@ def test_an_encoding_that_cannot_compute_its_training_steps_is_reported(small_ru
         assert finding.evidence["computable_in_training"] is None
 
 
-LABELS = replace(UNCOVERED, entries_covered=True, labels_covered=False)
-
-
-def test_labels_that_training_never_meets(small_run):
-    run = small_run()
-    finding = findings(evidence(histories(run, {FAILS: 3}), LABELS))["label coverage"]
-    assert finding.evidence == {"breaks_at": 3, "observed": 4}
-    finding = findings(evidence(histories(run, {SOLVES: 2, FAILS: 1}), LABELS))["label coverage"]
-    assert "generalize all the same" in finding.says
-    assert "label coverage" not in kinds(run, UNCOVERED, {FAILS: 3})
-    growing = replace(LABELS, complexity_test=2)
-    assert kinds(run, growing, {SOLVES: 3}) == ["unexplained"], "coverage was not what the prediction rested on"
-
-
 HALF_SEEN = {"seen_steps": 0.9, "seen_samples": {1: 1, 2: 1, 3: 0.8, 4: 0.5}}
+WRONG_IN_ALL = {"seen_steps": 0.5, "seen_samples": 0.0, "exact_match_seen": nan}
+ALL_RIGHT = {"exact_match_seen": 1.0}
+RARE = {"seen_steps": 0.99, "seen_samples": 0.96, "exact_match_seen": 1.0}
+LABELS = replace(UNCOVERED, entries_covered=True, labels_covered=False)
+GROWING = replace(LABELS, complexity_test=2)
+"""A prediction that does not rest on coverage."""
+DISTRACTED = {prediction: replace(prediction, unseen_distractors=7) for prediction in (YES, UNCOVERED, NO)}
+PART = (1, 1, 1, 0.5)
 
 
-@pytest.mark.parametrize("prediction", [YES, UNCOVERED])
-def test_seen_entries_solved_and_unseen_ones_not_is_operator_coverage(small_run, prediction):
+def seen(steps, three, four, *solved):
+    """Columns of a cell whose samples at scales 3 and 4 are seen in part, and are then solved so often."""
+    columns = {"seen_steps": steps, "seen_samples": {1: 1, 2: 1, 3: three, 4: four}}
+    return columns | {"exact_match_seen": dict(enumerate((1, 1, *solved), 1))}
+
+
+COVERED, NOT_TESTABLE = "operator-table coverage", "operator-table coverage, not testable"
+UNEXPLAINED = {"unexplained": ""}
+TOO_FEW = {COVERED: "too few to be missed"}
+FINDINGS = {
+    "as predicted": (YES, {SOLVES: 3, FAILS: 1}, WRONG_IN_ALL, {}),
+    "fails as predicted": (NO, {FAILS: 3}, WRONG_IN_ALL, {}),
+    "no prediction": (None, {FAILS: 3}, {}, {}),
+    "a prediction of nothing": (NOTHING, {FAILS: 3}, {}, {}),
+    "nothing applies": (YES, {FAILS: 3}, {}, {"unexplained": "solve 0 of 150 samples whose entries were all met"}),
+    "nothing applies to one that solves": (NO, {SOLVES: 3}, {}, UNEXPLAINED),
+    "labels that fail": (LABELS, {FAILS: 3}, {}, {"label coverage": ""}),
+    "labels": (LABELS, {SOLVES: 2, FAILS: 1}, {}, {"label coverage": "generalize all the same", "optimisation": ""}),
+    "labels and entries": (UNCOVERED, {FAILS: 3}, {}, UNEXPLAINED),
+    "labels beside a growing circuit": (GROWING, {SOLVES: 3}, {}, UNEXPLAINED),
+    "seen samples fail as well": (YES, {PART: 3}, HALF_SEEN | {"exact_match_seen": 0.5}, UNEXPLAINED),
+    "all is seen": (YES, {PART: 3}, {"exact_match_seen": None, "seen_steps": 1.0, "seen_samples": 1.0}, UNEXPLAINED),
+    "too few are unseen": (YES, {(1, 1, 1, 0.9): 3}, RARE | {"seen_samples": 0.9}, UNEXPLAINED),
+    "half are seen and fail": (YES, {(1, 1, 0.8, 0.1): 9}, seen(0.9, 0.8, 0.5, 1, 0.2), UNEXPLAINED),
+    "few are seen and fail": (YES, {(1, 1, 0.8, 0.1): 9}, seen(0.9, 0.8, 0.1, 1, 0.6), UNEXPLAINED),
+    "seen ones are solved at every scale": (YES, {(1, 1, 0.8, 0.1): 9}, seen(0.9, 0.8, 0.4, 1, 0.95), {COVERED: ""}),
+    "none is wholly seen": (YES, {(1, 1, 1, 0.1): 3}, seen(0.7, 1, 0, 1, nan), {NOT_TESTABLE: "30% of steps"}),
+    "hardly one is wholly seen": (YES, {(1, 1, 1, 0.1): 3}, seen(0.7, 1, 0.1, 1, 1), {NOT_TESTABLE: "30% of steps"}),
+    "unseen ones are solved": (UNCOVERED, {SOLVES: 3}, ALL_RIGHT | HALF_SEEN, {COVERED: "105 of 105 of the test"}),
+    "36 unseen samples": (UNCOVERED, {(1, 1, 0.96, 0.96): 9}, RARE, TOO_FEW),
+    "one in twenty": (UNCOVERED, {(1, 1, 0.96, 0.96): 9}, RARE | seen(0.99, 0.96, 0.94, 1, 1), TOO_FEW),
+    "seeds disagree": (YES, {SOLVES: 1, FAILS: 3, UNFIT: 4}, {}, {"optimisation": "1 of 4 fitting runs generalize"}),
+    "seeds against a refusal": (NO, {SOLVES: 3, FAILS: 1}, {}, {"optimisation": "3 of 4 fitting runs generalize"}),
+    "unseen distractors": (DISTRACTED[YES], {FAILS: 3}, {}, {"unseen distractors": ""}),
+    "distractors, uncovered": (DISTRACTED[UNCOVERED], {FAILS: 3}, {}, UNEXPLAINED),
+    "distractors, solved": (DISTRACTED[NO], {SOLVES: 3}, {}, UNEXPLAINED),
+}
+
+
+@pytest.mark.parametrize("prediction, counts, columns, expected", FINDINGS.values(), ids=FINDINGS)
+def test_the_findings_of_a_cell(small_run, prediction, counts, columns, expected):
+    found = findings(evidence(histories(small_run(), counts, **columns), prediction))
+    assert list(found) == list(expected)
+    assert all(part in found[kind].says for kind, part in expected.items())
+    assert ("too few" in str(found)) == (expected is TOO_FEW)
+
+
+def test_seen_entries_solved_and_unseen_ones_not_is_operator_coverage(small_run):
     """50 test samples a scale and run; at scale 4 half are seen, and just these are right."""
     runs = histories(small_run(), {(1, 1, 1, 0.5): 3}, exact_match_seen=1.0, **HALF_SEEN)
-    finding = findings(evidence(runs, prediction))["operator-table coverage"]
+    finding = findings(evidence(runs, YES))["operator-table coverage"]
     assert finding.evidence["seen"] == {"right": 75, "samples": 75, "exact_match": 1}
     assert finding.evidence["unseen"] == {"right": 0, "samples": 75, "exact_match": 0}
     assert [row["scale"] for row in finding.evidence["scales"]] == [4], "where they fail"
     assert "solve 75 of 75 samples whose entries were all met in training, 0 of 75 of the others" in finding.says
-
-
-@pytest.mark.parametrize(
-    "why, score, columns",
-    [
-        ("seen samples fail as well", 0.5, {"exact_match_seen": 0.5, **HALF_SEEN}),
-        ("all is seen", 0.5, {"exact_match_seen": None, "seen_steps": 1.0, "seen_samples": 1.0}),
-        ("too few are unseen", 0.9, {"exact_match_seen": 1.0, "seen_steps": 0.99, "seen_samples": 0.9}),
-    ],
-)
-def test_other_failures_are_not_operator_coverage(small_run, why, score, columns):
-    assert kinds(small_run(), YES, {(1, 1, 1, score): 3}, **columns) == ["unexplained"], why
-
-
-@pytest.mark.parametrize("share, solved, against", [(0.5, 0.2, True), (0.1, 0.6, True), (0.4, 0.95, False)])
-def test_one_scale_where_seen_samples_fail_speaks_against_coverage(small_run, share, solved, against):
-    """Seen samples are solved at scale 3 but fail at 4, even if few are unseen there: there is another reason too."""
-    columns = {
-        "seen_steps": 0.9,
-        "seen_samples": {1: 1, 2: 1, 3: 0.8, 4: share},
-        "exact_match_seen": {1: 1, 2: 1, 3: 1, 4: solved},
-    }
-    finding_kinds = kinds(small_run(), YES, {(1, 1, 0.8, 0.1): 9}, **columns)
-    assert finding_kinds == ["unexplained" if against else "operator-table coverage"]
-
-
-@pytest.mark.parametrize("share, match", [(0, nan), (0.1, 1)])
-def test_where_hardly_a_sample_is_wholly_seen_coverage_cannot_be_tested(small_run, share, match):
-    columns = {
-        "seen_steps": 0.7,
-        "seen_samples": {1: 1, 2: 1, 3: 1, 4: share},
-        "exact_match_seen": {1: 1, 2: 1, 3: 1, 4: match},
-    }
-    diagnosis = findings(evidence(histories(small_run(), {(1, 1, 1, 0.1): 3}, **columns), YES))
-    assert list(diagnosis) == ["operator-table coverage, not testable"]
-    assert "30% of steps" in diagnosis["operator-table coverage, not testable"].says
-
-
-def test_entries_that_runs_solve_unseen_or_that_are_too_rare_to_matter(small_run):
-    run = small_run()
-    diagnosis = findings(evidence(histories(run, {SOLVES: 3}, exact_match_seen=1.0, **HALF_SEEN), UNCOVERED))
-    assert "105 of 105 of the test samples" in diagnosis["operator-table coverage"].says
-    assert "too few" not in diagnosis["operator-table coverage"].says
-    rare = {"seen_steps": 0.99, "seen_samples": 0.96, "exact_match_seen": 1.0}
-    diagnosis = findings(evidence(histories(run, {(1, 1, 0.96, 0.96): 9}, **rare), UNCOVERED))
-    assert "0 of 36 of the test samples" in diagnosis["operator-table coverage"].says
-    assert "too few to be missed" in diagnosis["operator-table coverage"].says
-    at_the_limit = rare | {"seen_samples": {1: 1, 2: 1, 3: 0.96, 4: 0.94}}
-    diagnosis = findings(evidence(histories(run, {(1, 1, 0.96, 0.96): 9}, **at_the_limit), UNCOVERED))
-    assert "of 45 of the test samples" in diagnosis["operator-table coverage"].says
-    assert "too few to be missed" in diagnosis["operator-table coverage"].says, "45 of 900 is one in twenty"
 
 
 def course(run, *points):
@@ -188,13 +158,6 @@ def test_a_loss_still_falling_at_the_end(small_run, scores, before, last, fallin
         assert "fell by 50% to 0.5" in diagnosis["optimisation"].says
 
 
-def test_seeds_that_disagree(small_run):
-    diagnosis = findings(evidence(histories(small_run(), {SOLVES: 1, FAILS: 3, UNFIT: 4}), YES))
-    assert diagnosis["optimisation"].says == "1 of 4 fitting runs generalize"
-    diagnosis = findings(evidence(histories(small_run(), {SOLVES: 3, FAILS: 1}), NO))
-    assert diagnosis["optimisation"].says == "3 of 4 fitting runs generalize"
-
-
 def test_runs_that_solve_it_at_another_checkpoint(small_run):
     run = small_run()
     lost, never = course(run, (SOLVES, 0), (FAILS, 0)), course(run, (FAILS, 0), (FAILS, 0))
@@ -204,13 +167,6 @@ def test_runs_that_solve_it_at_another_checkpoint(small_run):
     diagnosis = findings(evidence([unlearnt, unlearnt], YES))
     assert list(diagnosis) == ["not fitted", "optimisation"]
     assert "2 of 2 runs that fail solve every training scale at another checkpoint" in diagnosis["optimisation"].says
-
-
-def test_unseen_distractors_matter_to_cells_predicted_to_generalize(small_run):
-    distracted = replace(YES, unseen_distractors=7)
-    assert kinds(small_run(), distracted, {FAILS: 3}) == ["unseen distractors"]
-    assert kinds(small_run(), replace(UNCOVERED, unseen_distractors=7), {FAILS: 3}) == ["unexplained"]
-    assert kinds(small_run(), replace(NO, unseen_distractors=7), {SOLVES: 3}) == ["unexplained"]
 
 
 def test_several_findings_stand_in_order_and_change_no_verdict(small_run):

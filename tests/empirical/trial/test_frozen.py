@@ -100,14 +100,6 @@ def test_a_rule_added_later_changes_no_seed_and_is_post_hoc(tmp_path):
     assert seeds(new)[0] != seeds(before)[0], "as a prediction it needs runs of its own"
 
 
-def test_a_rule_that_was_frozen_cannot_be_dropped(tmp_path):
-    before = freeze(tmp_path)
-    content = read_sealed_json(tmp_path / "mine" / FILE)
-    del content["frozen"][0]["cells"][0]["rules"]["free/literal"]
-    write_sealed_json(tmp_path / "mine" / FILE, content)
-    assert seeds(freeze(tmp_path))[0] != seeds(before)[0]
-
-
 def test_stored_runs_are_those_of_the_frozen_cells_and_old_ones_without(tmp_path):
     assert [[run.seed for run in runs] for runs in stored_runs(protocol(), tmp_path).values()] == [[0, 1, 2]] * 2
     frozen = freeze(tmp_path)

@@ -58,30 +58,11 @@ def test_the_numbers_of_a_table_are_those_of_its_cells_and_unusable_rows(name, c
     assert written == Counter(round(share, 9) for cell in cells for run in cell.runs.values() for share in run.values())
 
 
-def test_lengths_of_training_are_those_of_the_splits_names():
-    """The splits of copy, reverse and SCAN are named ..._trN_tsM."""
-    for cell in published_cells():
-        if cell.evidence == "kazemnejad2023_lengths" and not cell.question.subject.name.startswith("pcfg"):
-            written = {task: name for name, task in sources()[cell.evidence].names.items()}
-            _, train, test = written[cell.question.subject.name].rsplit("_", 2)
-            assert (train, test) == (f"tr{cell.question.train}", f"ts{cell.question.test}")
-
-
 @pytest.mark.parametrize("encoding", sorted({cell.question.encoding for cell in published_cells()}))
 def test_the_encoding_of_a_cell_is_registered(encoding):
     if encoding == "offset-ape" and encoding not in ENCODINGS:
         pytest.skip("offset-ape is not registered")
     assert str(parse_encoding(encoding)) == encoding
-
-
-def test_the_unusable_runs_are_the_checkpoints_of_trainings():
-    assert {run.name for run in unusable_runs()} == {
-        row["model"] for row in rows("decompiling2026") if "^" in row["model"]
-    }
-    ends = {run for cell in published_cells() for run in cell.runs}
-    for run in unusable_runs():
-        assert run.name.replace("^", "@").rpartition("-")[0] in ends, "no end of this training is listed"
-        assert run.why
 
 
 def test_predictions_of_huang_are_those_of_the_rows_without_regulariser():
@@ -97,26 +78,6 @@ def test_predictions_of_huang_are_those_of_the_rows_without_regulariser():
     pes = ("ape", "ape_reg", "nope")
     by_encoding = {pe: {row["task"]: row["predicted"] for row in rows("huang2025") if row["pe"] == pe} for pe in pes}
     assert by_encoding["ape_reg"] == by_encoding["nope"] != by_encoding["ape"], "the rows of ape_reg could be used"
-
-
-def test_rows_that_are_remarked_as_copies_have_the_same_numbers():
-    numbers = {(row["task"], row["pe"]): [row[f"bin{index}"] for index in range(3)] for row in rows("huang2025")}
-    assert numbers["adbc", "ape"] == numbers["adbc", "nope"] != ["100.0"] * 3
-    assert numbers["shuffle2", "ape_reg"] == numbers["shuffle2", "nope"] != numbers["shuffle2", "ape"]
-    assert numbers["bool5", "ape_reg"] == numbers["bool5", "nope"] == numbers["bool5", "ape"] != ["100.0"] * 3
-    counters = {row["task"] for row in rows("huang2025") if row["type"] == "Counter"}
-    assert len(counters) == 7
-    for task in counters:
-        assert [float(x) for x in numbers[task, "ape_reg"]] == [float(x) for x in numbers[task, "nope"]]
-
-
-def test_agreement_of_the_authors_own_prediction_is_as_the_trap_says():
-    fitting = [row for row in rows("huang2025") if row["pe"] == "ape" and float(row["bin0"]) >= 99]
-    agreeing = {
-        threshold: sum((float(row["bin2"]) >= threshold) == (row["predicted"] == "True") for row in fitting)
-        for threshold in (75, 90)
-    }
-    assert (len(fitting), agreeing) == (28, {75: 27, 90: 21})
 
 
 def test_every_name_of_the_description_is_in_use():

@@ -16,6 +16,11 @@ ANSWER = read_sealed_json(DOCS / "results" / "court" / "published.json")["answer
 PAGE = (DOCS / "court.md").read_text(encoding="utf-8")
 CHEAP = ("c-rasp", "encodings-order", "depth", "min-degree")
 """Theories that answer at once."""
+SMALL = (
+    "(aa)*", "aabbccddee", "addition", "anbn", "binary_majority", "d-12", "dyck1", "majority", "parity", "parity-steps",
+    "pcfg", "sorting-single", "summation", "tomita1", "tomita4", "tomita5",
+)  # fmt: skip
+"""Tasks of which every theory answers soon."""
 
 
 def test_at_least_150_cells_are_scored_by_at_least_six_theories() -> None:
@@ -39,11 +44,12 @@ def test_the_recorded_scores_follow_from_the_recorded_answers() -> None:
     assert len(again["disagreements"]) == len(ANSWER["disagreements"])
 
 
-@pytest.mark.parametrize("name", CHEAP)
+@pytest.mark.parametrize("name", THEORIES)
 def test_the_recorded_answers_are_those_of_the_theory(name: str) -> None:
     by_name = {cell["name"]: cell["guesses"][name] for cell in ANSWER["cells"]}
     for cell in published_cells():
-        assert guess_as_json(THEORIES[name].guess(cell.question)) == by_name[cell.name]
+        if name in CHEAP or cell.task in SMALL:
+            assert guess_as_json(THEORIES[name].guess(cell.question)) == by_name[cell.name]
 
 
 def test_controls_act_on_the_record() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from lengthgen.empirical.studies.court.score_figures import answer_kind, drawing, table
+from lengthgen.empirical.studies.court.score_figures import drawing, table
 from lengthgen.empirical.studies.court.stored import COURT, SCORES, scores
 from lengthgen.empirical.studies.court.trial import freeze, judge
 from lengthgen.infrastructure.errors import LengthgenError
@@ -54,11 +54,6 @@ def test_every_answer_is_drawn(answer: dict[str, Any]) -> None:
     assert "9 published cells" in drawn.caption
     answer["theories"]["src"]["title"] = "SRC of the paper"
     assert "Supported: SRC of the paper." in drawing(answer, width=7.0).caption, "named as the line of the figure"
-
-
-def test_an_answer_that_is_wrong_is_darker_than_any_that_is_right() -> None:
-    wrong = answer_kind({"guesses": {"t": {"probability": 0.9}}, "fit": 3, "generalizes": 1}, "t")
-    assert wrong == "wrong yes"
 
 
 def test_the_table_has_a_line_for_each_theory_and_base_rate(answer: dict[str, Any]) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from lengthgen.empirical.experiment.loop import TrainingError
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.studies.modular_addition.classifiers import Classifiers, consistency
 from lengthgen.empirical.studies.modular_addition.conditions import CONDITIONS, load_profile
@@ -48,7 +47,7 @@ def test_the_difference_of_logits_is_that_of_all_pairs_of_variants():
     assert consistency("none", logits).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.parametrize("name", ["released-baseline", "described-words", "t5", "attached-rope"])
 def test_every_condition_trains_and_the_same_each_time(name):
     first, again = classifiers(name), classifiers(name)
     assert (losses(first) == losses(again)).all()
@@ -104,8 +103,3 @@ def test_a_sum_of_small_numbers_is_learnt_and_measured():
     assert measured["trained"] == [1.0]
     assert set(measured["accuracy"]) == {"A", "C0", *(f"B at {position}" for position in PROFILE.positions)}
     assert measured["agreeing"] == measured["accuracy"]["A"]
-
-
-def test_a_loss_that_is_not_finite_ends_the_training():
-    with pytest.raises(TrainingError, match=r"the loss of seed 4\d is not finite at step"):
-        losses(classifiers(learning_rate=1e30, steps=8))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lengthgen.empirical.studies.modular_addition.conditions import CONDITIONS, ConditionError, condition, load_profile
+from lengthgen.empirical.studies.modular_addition.conditions import CONDITIONS, load_profile
 from lengthgen.empirical.studies.modular_addition.draws import SHARES, Data, Kind
 from lengthgen.empirical.studies.modular_addition.texts import (
     CHARACTERS,
@@ -17,17 +17,11 @@ from lengthgen.empirical.studies.modular_addition.texts import (
     OPEN,
     PAD,
     SYMBOLS,
-    TRAINED,
     WORDS,
     Plan,
     Texts,
-    all_pairs,
-    bag,
-    by_unordered_pair,
-    counts_by_view,
     encode,
     filler_support,
-    most_right,
     name,
     ordered_split,
     pair_indices,
@@ -72,13 +66,6 @@ def test_the_tokens_are_those_of_the_released_script():
     assert [name(token) for token in (0, 3, 5)] == ["padding", "<EXPR>", "'a'"]
 
 
-def test_no_word_around_an_expression_holds_a_digit_an_operator_or_an_unknown_character():
-    for words in WORDS:
-        assert not re.search(r"[0-9+]|plus", "".join(words)), words
-        assert 1 not in encode("".join((*words, *CHUNKS))).tolist()
-    assert len(set(WORDS)) == len(WORDS) == 1 + len(TRAINED) + len(HELD_OUT)
-
-
 @pytest.mark.parametrize("padding", [0, 3])
 def test_inputs_are_the_texts_of_their_plan(padding):
     texts = Texts(97, "split", 33)
@@ -105,22 +92,6 @@ def test_the_support_of_fillers_is_that_of_all_fillers():
     longest = 9
     at = [{filler[place] for filler in fillers(longest) if len(filler) > place} for place in range(longest)]
     assert filler_support(longest) == [{int(encode(character)[0]) for character in characters} for characters in at]
-
-
-def test_the_baseline_reads_the_expression_alone():
-    drawn, labels, inputs = texts_of("released-baseline")
-    assert len(drawn) == SHORT.batch == len(set(drawn))
-    for text, label in zip(drawn, labels, strict=True):
-        a, b = text.split(" + ")
-        assert (int(a) + int(b)) % 97 == label
-    assert not inputs.starts.any()
-
-
-def test_fillers_grow_with_the_stages():
-    data = Data(CONDITIONS["described-shift"], PAPER, 42)
-    for step, longest in ((0, 30), (1666, 30), (1667, 50), (3333, 50), (3334, 70), (4999, 70)):
-        starts = data.training(step)[0].starts
-        assert (starts.min(), starts.max()) == (10, longest), step
 
 
 def test_words_have_their_shares_and_markers_surround_every_expression():
@@ -180,13 +151,6 @@ def test_tested_pairs_are_those_of_the_reading():
     assert (released.train == pair_indices(ordered_split(42)[0], 97)).all()
 
 
-def test_small_moduli_are_split_too():
-    for split in (ordered_split, by_unordered_pair):
-        train, test = split(0, 5)
-        assert sorted([*train, *test]) == list(all_pairs(5))
-    assert most_right(counts_by_view(all_pairs(), bag)) == 3453
-
-
 @pytest.mark.parametrize("profile", [SMOKE, QUICK, PAPER])
 @pytest.mark.parametrize("condition_name", ["released-words", "described-words"])
 def test_no_expression_is_cut(profile, condition_name):
@@ -214,8 +178,3 @@ def test_the_rate_rises_stays_and_falls():
     rates = [replace(SHORT, steps=10, warm_up=2, cool_down=4).rate(step) / SHORT.learning_rate for step in range(10)]
     assert rates == pytest.approx([0.5, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25])
     assert {PAPER.rate(step) for step in (0, 2500, 4999)} == {1e-3}
-
-
-def test_an_unknown_condition_names_the_nearest():
-    with pytest.raises(ConditionError, match="unknown condition 'released-bas': did you mean released-baseline"):
-        condition("released-bas")

@@ -1,8 +1,6 @@
 """Runs of the text protocol: stored once, whole, sealed, and apart from each other's failures."""
 
 import json
-import os
-from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -13,8 +11,7 @@ from lengthgen.empirical.experiment.sweep import train_sealed
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.studies.text.corpus import load_profile
 from lengthgen.empirical.studies.text.text_run import STRETCHED, TextRun, usual_encodings
-from lengthgen.infrastructure import files
-from lengthgen.infrastructure.files import DamagedFile, locked
+from lengthgen.infrastructure.files import DamagedFile
 from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.theory.encodings.catalogue import ENCODINGS
 from tests.pool_here import pool_here
@@ -80,16 +77,6 @@ def test_a_changed_file_is_refused(tmp_path, trained_in_this_process):
         run.result(tmp_path)
 
 
-def test_a_process_that_waits_for_a_run_says_which_one_trains_it(tmp_path, monkeypatch, trained_in_this_process):
-    run, lines = run_of("nope"), []
-    with ExitStack() as held:
-        held.enter_context(locked(run.path(tmp_path).with_suffix(".lock"), "trains it"))
-        monkeypatch.setattr(files, "tell", lambda line: (lines.append(line), held.close()))
-        assert train_sealed([run], tmp_path, CPU, lambda run: None) == []
-    [line] = lines
-    assert line.startswith(f"waiting for process {os.getpid()} on ") and line.endswith(", which trains nope")
-
-
 def test_whatever_the_numbers_depend_on_names_the_file(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("one = 1\n")
@@ -107,10 +94,3 @@ def test_whatever_the_numbers_depend_on_names_the_file(tmp_path):
 def test_lengths_ascend_from_the_trained_one(lengths, says):
     with pytest.raises(ProfileError, match=says):
         replace(PROFILE, lengths=lengths)
-
-
-def test_an_unknown_profile_names_those_that_exist():
-    with pytest.raises(ProfileError, match="unknown profile 'large': choose paper, quick or smoke"):
-        load_profile("large")
-    assert load_profile("quick").lengths == (128, 256, 512, 1024, 2048)
-    assert load_profile("paper").learning_rate == 1e-3

@@ -2,10 +2,6 @@
 
 import pytest
 
-from lengthgen.circuits.analysis import analyse
-from lengthgen.circuits.encoding_spec import parse_encoding
-from lengthgen.circuits.prediction import predict
-from lengthgen.circuits.tasks import TASKS
 from lengthgen.circuits.tasks.published.subjects import Subject
 from lengthgen.empirical.studies.theories.rival import Guess, Question
 from lengthgen.empirical.studies.theories.src_rules import LARGEST, SRC_THEORIES, scales_of
@@ -23,23 +19,6 @@ def question(task: str, encoding: str, train: int = 3, test: int = 9) -> Questio
 def answer(name: str, asked_question: Question) -> Guess:
     """Answer of a theory by its name."""
     return BY_NAME[name].guess(asked_question)
-
-
-@pytest.mark.parametrize("encoding", ["ipe-sh", "rpe", "nope", "ape", "t5"])
-@pytest.mark.parametrize("task", ["copy", "parity", "parity-direct"])
-def test_says_what_the_prediction_says(task: str, encoding: str) -> None:
-    asked_question = question(task, encoding)
-    if task == "parity-direct" and encoding == "ipe-sh":
-        assert all(answer(name, asked_question).probability is None for name in OF_PREDICTION)
-        return
-    analysis = analyse(TASKS[task](), "unaligned", 9, "free")
-    prediction = predict(analysis, parse_encoding(encoding), train=range(1, 4), test=range(4, 10))
-    expected = {"src": prediction.literal, "src-coverage": prediction.generalizes}
-    for name in ("selection", "distractors"):
-        expected[f"src-{name}"] = getattr(prediction, name).generalizes
-    for name, generalizes in expected.items():
-        assert answer(name, asked_question).probability == pytest.approx(0.9 if generalizes else 0.1), name
-    assert answer("src-coverage", asked_question).breaks_at == prediction.breaks_at
 
 
 @pytest.mark.parametrize(("train", "test"), [(50, 150), (20, 40), (8, 21), (1, 1_000), (999, 1_000)])

@@ -74,11 +74,6 @@ def test_an_answer_that_was_changed_after_the_runs_is_noticed(stored: Path, chan
     assert "\n" not in str(refused.value)
 
 
-def test_another_preregistration_has_other_runs(stored: Path) -> None:
-    with pytest.raises(TableError, match="does not follow from the frozen answers"):
-        load_runs(load_frozen(preregistration(title="Another"), stored), stored)
-
-
 def test_a_change_that_touches_no_answer_keeps_the_runs(stored: Path) -> None:
     before = load(stored)
     rows = [dict(reversed(row.items())) | {"shape": "1", "stratum": "tidied"} for row in read_rows(stored / CELLS)]
@@ -229,11 +224,6 @@ def test_while_the_pieces_of_a_task_are_trained_a_worker_needs_to_remember_few_t
     for task in set().union(*tasks):
         places = [place for place, of_piece in enumerate(tasks) if task in of_piece]
         assert len(set().union(*tasks[places[0] : places[-1] + 1])) <= TASKS
-
-
-def test_the_pieces_do_not_depend_on_the_order_in_which_runs_are_wanted() -> None:
-    wanted = wanted_runs(1)
-    assert pieces(wanted) == pieces(wanted[::-1]) == pieces(sorted(wanted, key=lambda each: (each[1], each[0].name)))
 
 
 def test_cells_whose_roles_change_have_no_model_for_ipe() -> None:

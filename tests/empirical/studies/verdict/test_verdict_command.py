@@ -6,16 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
-from lengthgen.circuits.languages.regular import Automaton
-from lengthgen.circuits.tasks.spec import load
 from lengthgen.empirical.studies.verdict import judging
-from lengthgen.empirical.studies.verdict import verdict_command as verdict
 from lengthgen.empirical.studies.verdict.frozen import FrozenCells, load_frozen
 from lengthgen.empirical.studies.verdict.judging import (
     VerdictError,
@@ -234,14 +229,6 @@ def test_the_record_has_the_lines_that_its_script_prints(counts: dict[str, Any],
     assert lines and {*lines} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
 
 
-def test_own_token_still_says_of_a_random_task_what_is_stored(counts: dict[str, Any]) -> None:
-    stored = read_json(counts["LATER_ANSWERS"])
-    cells = [cell for cell in counts["refused"]() if cell.cell.name in stored]
-    task = next(cell.cell.task for cell in cells if stored[cell.cell.name] is None)
-    of_task = [cell for cell in cells if cell.cell.task == task]
-    assert counts["asked"](of_task) == {cell.cell.name: stored[cell.cell.name] for cell in of_task}
-
-
 def test_the_stored_answers_are_about_all_runs_that_are_meant_and_no_others(counts: dict[str, Any]) -> None:
     swapped = [each["cell"] for each in read_json(RECORD / "swapped.json")]
     assert swapped == sorted(cell.name for cell, _ in counts["swapped_runs"]())
@@ -251,22 +238,6 @@ def test_the_stored_answers_are_about_all_runs_that_are_meant_and_no_others(coun
             (cell.name, run.index) for cell, run in counts["padded_runs"]() if experiment != "wider" or not run.index
         }
         assert {(row["cell"], row["index"]) for row in counts["padding_rows"](experiment)} == meant
-
-
-def test_errors_that_add_up_are_told_from_more_errors_beyond_training(counts: dict[str, Any]) -> None:
-    registered = load_preregistration("random-languages")
-    scales = np.array(registered.test_scales)
-    constant = 0.995**scales
-    assert constant[0] > 0.95 > constant[-1] and counts["p_value"](constant, registered) > 0.2
-    untested = np.where(scales > 14, np.nan, constant)
-    assert counts["p_value"](untested, registered) > 0.2
-    higher = np.where(scales > 5, 0.98**scales, constant)
-    assert counts["p_value"](higher, registered) < 1e-6
-
-    random = np.random.default_rng(0)
-    drawn = random.binomial(registered.testing.samples, 0.99**scales, (300, len(scales))) / registered.testing.samples
-    refused = sum(counts["p_value"](shares, registered) <= 0.05 for shares in drawn)
-    assert refused <= 30, "at a constant rate one in twenty"
 
 
 @pytest.fixture(scope="module")
@@ -283,51 +254,3 @@ def test_the_record_counts_equal_languages_once_as_its_script_does(equal_tasks: 
         different = {equal_tasks["identity"](task) for task in own}
         row = f"| {' | '.join(place)} | {len(own)} | {len(different)} |"
         assert sum(line.startswith(row) for line in lines) == 1
-
-
-def test_tasks_are_equal_up_to_names_and_not_otherwise(equal_tasks: dict[str, Any]) -> None:
-    for seed in range(3):
-        task = load(f"random-local-invariant-{seed}", base=3)
-        other = load(f"random-local-invariant-{seed + 1}", base=3)
-        outputs = task.outputs
-
-        def reversed_digits(prompts: np.ndarray, outputs: Any = outputs) -> np.ndarray:
-            names = np.array([2, 1, 0, 3, 4], dtype=np.uint8)
-            return names[outputs(names[prompts])]
-
-        same = SimpleNamespace(alphabet=task.alphabet, outputs=reversed_digits)
-        assert equal_tasks["renamed_outputs"](same) == equal_tasks["renamed_outputs"](task)
-        assert equal_tasks["renamed_outputs"](other) != equal_tasks["renamed_outputs"](task)
-
-    steps = {(0, "a"): 1, (0, "b"): 0, (1, "a"): 2, (2, "b"): 0}
-    names = {"a": "b", "b": "a", 0: 0, 1: 2, 2: 1}
-    renamed = {(names[state], names[letter]): names[after] for (state, letter), after in steps.items()}
-    changed = steps | {(2, "b"): 1}
-    automata = [
-        Automaton(symbols=("a", "b"), step=step, accepting=frozenset({last}))
-        for last, step in enumerate((steps, renamed, changed))
-    ]
-    first, second, third = map(equal_tasks["renamed_steps"], automata)
-    assert first == second != third
-
-
-def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:
-    """Without a run no pair is decided; of two rules one of which is always right, the page names that one."""
-    pair = {
-        "part": "judgement", "first": "coverage", "second": "name", "disputed": 9, "reached": 9, "cells": 8,
-        "wins_first": 2, "wins_second": 7, "against_first": 45.2, "against_second": 0.1, "better": "name",
-    }  # fmt: skip
-    gate = {
-        "pairs": [
-            {"true": a, "against": b, "verdict": "can decide"} for a, b in (("coverage", "name"), ("name", "coverage"))
-        ]
-    }
-    assert "**name says better than coverage**" in (line := verdict._sentence(pair, gate))
-    assert (
-        "e-value 45.2, better on 7 tasks and worse on 2 (of the 9 cells on which they differ 9 have runs and 8 count)"
-        in line
-    )
-    undecided = verdict._sentence(pair | {"better": "undecided"}, gate)
-    assert "coverage or name: **undecided** (e-values 0.1 and 45.2" in undecided and "cannot decide" not in undecided
-    gate["pairs"][0]["verdict"] = "this set cannot decide"
-    assert "they cannot decide" in verdict._sentence(pair | {"better": "undecided"}, gate)

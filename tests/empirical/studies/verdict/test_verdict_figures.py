@@ -93,20 +93,6 @@ def test_the_record_of_swapped_arguments_shows_what_only_the_rule_with_the_token
     assert titles == ["distractors: 12 of 12 cells exact", "distractors-with-token: 106 of 108 cells exact"]
 
 
-def test_a_single_cell_is_seen_beside_a_thousand(sources: Sources) -> None:
-    preregistration, judgement = judged(sources, RANDOM_TASKS)
-    of_rule = judgement["breaking"]["coverage"] | {"counts": [[6, 6, 1420], [7, 9, 1], [8, 8, 355]]}
-    drawn = verdict_cells.breaking_drawing(
-        judgement | {"breaking": {"coverage": of_rule}}, preregistration, 7.0, rules=["coverage"]
-    )
-    assert isinstance(drawn.shown, Figure)
-    [bubbles] = [each for each in drawn.shown.axes[0].collections if each.get_gid() == "cells"]
-    largest, single, quarter = bubbles.get_sizes()
-    assert single >= 1 and largest == pytest.approx(4 * quarter)
-    assert "none is narrower than 1.2 points" in drawn.caption
-    assert drawn.shown.legends[0].get_lines()[0].get_markersize() == pytest.approx(single**0.5)
-
-
 @pytest.mark.parametrize("earliest", [2, 5, 6])
 def test_a_cell_that_was_to_break_in_training_is_drawn(sources: Sources, earliest: int) -> None:
     preregistration, judgement = judged(sources, RANDOM_TASKS)
@@ -119,15 +105,6 @@ def test_a_cell_that_was_to_break_in_training_is_drawn(sources: Sources, earlies
     assert axes.get_xlim() == axes.get_ylim() == (earliest - 1, preregistration.test[1] + 1)
     shaded = any(patch.get_gid() == "training" for patch in axes.patches)
     assert shaded == (earliest < 6) == ("Shaded: scales of training" in drawn.caption)
-
-
-def test_the_caption_says_which_median_breaks_and_what_was_not_tested(sources: Sources, draw: Draw) -> None:
-    assert (
-        "median over the runs that fit, where one that never fails is infinite" in draw(breaking_drawing, 7.0).caption
-    )
-    preregistration, _ = judged(sources, RANDOM_TASKS)
-    untested = f"Scales after {preregistration.testing.failures} failed ones in a row at 95% were not tested"
-    assert untested in draw(multiverse_drawing, 7.0).caption
 
 
 def test_every_universe_has_its_number(draw: Draw) -> None:
