@@ -10,6 +10,7 @@ from collections.abc import Collection
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
 
@@ -138,7 +139,7 @@ def _changes(node: Node, moved: Collection[str]) -> bool:
     return any(_value(node, at) != _value(node, {name: at[name] + (name in moved) for name in at}) for at in _PAIRS)
 
 
-def _value(node: Node, at: dict[str, int]) -> int | Fraction | None:
+def _value(node: Node, at: dict[str, int]) -> Any:
     """Value at a pair, if it is rational and has no parameters; None for any other, about which nothing is said."""
     try:
         value = None if may_be_irrational(node) else exact.evaluate(node, at)
@@ -190,4 +191,4 @@ def _separates_as_a_whole(node: Node, name: str) -> bool:
 def _may_separate(node: Node, name: str) -> bool:
     """False if two keys and two queries already show that a rational tree is no product, or no sum."""
     a, b, c, d = (_value(node, {"i": i, "j": j}) for i, j in ((1, 3), (2, 4), (1, 4), (2, 3)))
-    return None in (a, b, c, d) or (a * b == c * d if name == "*" else a + b == c + d)
+    return None in (a, b, c, d) or bool(a * b == c * d if name == "*" else a + b == c + d)
