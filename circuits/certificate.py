@@ -1,10 +1,4 @@
-"""Certificates of SRC, written so that `lengthgen.circuits.checker` can decide them without the solver.
-
-A lower bound needs few steps and few prompts, since leaving the others out only makes the problem easier. If as many
-steps as the bound pairwise exclude each other, they prove it. Otherwise the formula "one operator less serves the
-steps" comes with a DRAT proof that it cannot be satisfied. The upper bound is the circuit. The format is described in
-docs/theory/circuits.md.
-"""
+"""Certificates of SRC (docs/theory/circuits.md) that `lengthgen.circuits.checker` can decide without the solver."""
 
 import math
 from collections.abc import Mapping, Sequence

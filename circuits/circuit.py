@@ -6,7 +6,7 @@ partial map from k tokens to one, such that every step's token is right on every
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,10 +21,6 @@ from lengthgen.infrastructure.brief import Brief
 
 if TYPE_CHECKING:
     import networkx as nx
-
-BLOCK = 32_768
-"""Number of inputs that are computed together; their tokens of a few positions stay in the cache."""
-
 
 Role = frozenset[tuple[int, int]]
 """Role of a key for a query: (operator, slot) pairs that it fills there, slots counted from 1."""
@@ -71,12 +67,16 @@ class Circuit(Brief):
                 trace holds a token outside the alphabet.
         """
         wirings = self._wirings_of(trace.scale, trace.steps)
-        tokens = np.empty((len(trace.steps), trace.tokens.shape[1]), dtype=np.uint8)
-        for block, block_tokens in self._blocks(trace):
-            for row, wiring in enumerate(wirings):
-                self._compute(wiring, block_tokens, tokens[row, block])
-        tokens[trace.tokens[[wiring.position - 1 for wiring in wirings]] == UNDEFINED] = UNDEFINED
-        return tokens
+        symbols, steps = len(self.task.alphabet), trace.tokens[[wiring.position - 1 for wiring in wirings]]
+        tokens = trace.tokens if self.task.end is None else trace.tokens[trace.tokens != UNDEFINED]
+        if (largest := tokens.max(initial=0)) >= symbols:  # such a token would be read as another key
+            raise CircuitError(
+                f"the trace of scale {trace.scale} holds token {largest}: '{self.task.name}' has the tokens "
+                f"0..{symbols - 1}"
+            )
+        computed = np.stack([self._computed(wiring, trace.tokens) for wiring in wirings])
+        computed[steps == UNDEFINED] = UNDEFINED
+        return computed
 
     def check(self, traces: Iterable[Trace]) -> int:
         """Check every step on every input of the traces; return the number of inputs.
@@ -88,24 +88,12 @@ class Circuit(Brief):
         """
         inputs = 0
         for trace in traces:
-            wirings = self._wirings_of(trace.scale, trace.steps)
-            first: Wiring | None = None
-            prompt = ""
-            for _, block_tokens in self._blocks(trace):
-                tokens = np.empty(block_tokens.shape[1], dtype=np.uint8)
-                for row, wiring in enumerate(wirings):
-                    self._compute(wiring, block_tokens, tokens)
-                    right_tokens = block_tokens[wiring.position - 1]
-                    wrong = (tokens != right_tokens) & (right_tokens != UNDEFINED)
-                    if wrong.any():
-                        given = [position - 1 for position in trace.given]
-                        first, prompt = wiring, self.task.text(block_tokens[given, np.argmax(wrong)])
-                        wirings = wirings[:row]  # only an earlier step of a later block can still be the first
-                        break
-            if first is not None:
+            wrong = self.evaluate(trace) != trace.tokens[[position - 1 for position in trace.steps]]
+            if wrong.any():
+                step = int(np.argmax(wrong.any(axis=1)))
                 raise CircuitError(
-                    f"the circuit of '{self.task.name}' is wrong at scale {trace.scale}, "
-                    f"position {first.position}, prompt {prompt}"
+                    f"the circuit of '{self.task.name}' is wrong at scale {trace.scale}, position {trace.steps[step]}, "
+                    f"prompt {self.task.text(trace.prompts[np.argmax(wrong[step])])}"
                 )
             inputs += trace.tokens.shape[1]
         return inputs
@@ -135,24 +123,16 @@ class Circuit(Brief):
         steps = itertools.islice(self.task.step_positions(scale), len(self.wirings.get(scale, ())))
         wirings = self._wirings_of(scale, tuple(steps))
         given = [position - 1 for position in self.task.given(scale)]
-        end = None if self.task.end is None else self.task.alphabet.index(self.task.end)
+        end = -1 if self.task.end is None else self.task.alphabet.index(self.task.end)
         tokens = np.empty((len(choices) + len(wirings), len(prompts)), dtype=np.uint8)
-        for start in range(0, len(prompts), BLOCK):
-            block = tokens[:, start : start + BLOCK]
-            block[given] = prompts[start : start + BLOCK].T
-            self._require_prompts(block[given], choices, scale)
-            undefined: set[int] = set()
-            ended = np.zeros(block.shape[1], dtype=np.bool_)
-            for wiring in wirings:
-                row = block[wiring.position - 1]
-                self._compute(wiring, block, row)
-                for argument in undefined.intersection(wiring.arguments):
-                    row[block[argument - 1] == UNDEFINED] = UNDEFINED
-                row[ended] = UNDEFINED
-                if end is not None:
-                    ended |= row == end
-                if row.max() == UNDEFINED:
-                    undefined.add(wiring.position)
+        tokens[given] = prompts.T
+        self._require_prompts(tokens[given], choices, scale)
+        ended = np.zeros(len(prompts), dtype=np.bool_)
+        for wiring in wirings:
+            row = tokens[wiring.position - 1]
+            row[:] = self._computed(wiring, tokens)
+            row[ended] = UNDEFINED
+            ended |= row == end
         return tokens.T
 
     def essential_slots(self, operator: int) -> tuple[int, ...]:
@@ -251,37 +231,12 @@ class Circuit(Brief):
                 )
         return wirings
 
-    def _blocks(self, trace: Trace) -> Iterator[tuple[slice, Tokens]]:
-        """Yield the slice of inputs of each block, and their tokens, uint8 [length, inputs of the block]."""
-        symbols = len(self.task.alphabet)
-        for start in range(0, trace.tokens.shape[1], BLOCK):
-            block = slice(start, start + BLOCK)
-            block_tokens = trace.tokens[:, block]
-            largest = block_tokens.max()
-            if largest == UNDEFINED and self.task.end is not None:
-                largest = block_tokens[block_tokens != UNDEFINED].max()
-            if largest >= symbols:  # such a token would be read as another key
-                raise CircuitError(
-                    f"the trace of scale {trace.scale} holds token {largest}: "
-                    f"'{self.task.name}' has the tokens 0..{symbols - 1}"
-                )
-            yield block, block_tokens
-
-    def _compute(self, wiring: Wiring, tokens: Tokens, out: Tokens) -> None:
-        """Compute one step on the inputs of a block: tokens uint8 [positions, inputs] -> out, uint8 [inputs].
-
-        If an argument is UNDEFINED, so is the key, and the value written is meaningless.
-        """
-        table = self.operators[wiring.operator]
-        symbols = len(self.task.alphabet)
-        if not wiring.arguments:
-            out[:] = table[0]
-            return
-        keys, *others = (tokens[argument - 1] for argument in wiring.arguments)
-        for row in others:
-            keys = np.multiply(keys, symbols, dtype=np.min_scalar_type(len(table) - 1))
-            keys += row
-        np.take(table, keys, mode="clip", out=out)  # all keys are in range: no bounds check is needed
+    def _computed(self, wiring: Wiring, tokens: Tokens) -> Tokens:
+        """Return the tokens of one step, uint8 [inputs], from those of earlier positions, uint8 [positions, inputs]."""
+        arguments = tokens[[argument - 1 for argument in wiring.arguments]]
+        values = self.operators[wiring.operator].take(keys_of(arguments, len(self.task.alphabet)), mode="clip")
+        values[(arguments == UNDEFINED).any(axis=0)] = UNDEFINED
+        return values
 
     def _require_prompts(self, tokens: Tokens, choices: Sequence[Sequence[int]], scale: int) -> None:
         """Raise CircuitError unless tokens, uint8 [prompt tokens, inputs], are prompts of the task at a scale."""

@@ -1,7 +1,4 @@
-"""Record of a prediction, as it is stored before any training: the answers of all rules, and the forecast.
-
-How rules answer is in `lengthgen.circuits.prediction`, how forecasts are made in `lengthgen.circuits.forecast`.
-"""
+"""Record of a prediction, as it is stored before any training: the answers of all rules, and the forecast."""
 
 import hashlib
 import json

@@ -1,16 +1,8 @@
-"""Partial tables of the steps of a trace, through the wirings that determine them, and operators that serve them.
-
-The partial table of a step through a wiring maps the tokens at the wiring's positions to the step's token, on all
-inputs of the trace. An operator computes the step through the wiring iff it extends the table; an operator is itself a
-partial table, which gains entries while steps are assigned to it.
-"""
+"""Partial tables of the steps of a trace, through the wirings that determine them, and operators that serve them."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +15,6 @@ MAX_BYTES = 200_000_000
 """Largest size in bytes of all tables of one step."""
 _FEW = 256
 """Largest number of keys of an operator for which the entries of steps are remembered."""
-_CODES = 1 << 18
-"""Approximate number of table entries that are computed at once."""
-
 Table = int
 """Partial table as a set of bits: bit key * symbols + value is set iff the table maps key to value. The key reads
 the argument tokens as digits in base `symbols`, slot 1 first.
@@ -66,51 +55,19 @@ def step_entries(trace: Trace, position: int, wiring: tuple[int, ...]) -> tuple[
     if key in trace.memory:
         remembered: tuple[NDArray[np.int64], NDArray[np.uint8]] = trace.memory[key]
         return remembered
-    members = tuple(sorted(set(wiring)))
-    of_members = trace.memory.get(("entries", position, members))
-    if of_members:
-        keys = _slot_keys(tuple(map(members.index, wiring)), trace.symbols, len(members))[of_members[0]]
-        order = np.argsort(keys)
-        entries = trace.memory[key] = keys[order], of_members[1][order]
-        return entries
     tokens = trace.tokens_at(position)
     keys = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols)
     output = tokens[position - 1]
     count = trace.symbols ** len(wiring)
     if count > len(keys) * 16:  # an array over all keys would cost more than it saves
         return keys, output
-    entries = _distinct(keys, output, count)
+    table = np.full(count, UNDEFINED, dtype=np.uint8)
+    table[keys] = output
+    distinct_keys = np.flatnonzero(table != UNDEFINED)
+    entries = distinct_keys, table[distinct_keys]
     if count <= _FEW:
         trace.memory[key] = entries
     return entries
-
-
-def remember_entries(trace: Trace, position: int, members: tuple[int, ...], keys: NDArray[np.int64]) -> None:
-    """Keep the entries of a step for each wiring that reads just these ascending positions, if they are few.
-
-    `keys` holds the key of each input that has the step: int64 [inputs].
-    """
-    count = trace.symbols ** len(members)
-    if count <= _FEW:
-        values = trace.tokens_at(position)[position - 1]
-        trace.memory["entries", position, members] = _distinct(keys, values, count)
-
-
-def _distinct(
-    keys: NDArray[np.int64], values: NDArray[np.uint8], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Return the keys, all below `count`, ascending and distinct, with their values: equal keys have equal values."""
-    table = np.full(count, UNDEFINED, dtype=np.uint8)
-    table[keys] = values
-    distinct_keys = np.flatnonzero(table != UNDEFINED)
-    return distinct_keys, table[distinct_keys]
-
-
-@cache
-def _slot_keys(slots: tuple[int, ...], symbols: int, members: int) -> NDArray[np.int64]:
-    """Return the key of a wiring for each key of its distinct positions, of which slot s reads number `slots[s]`."""
-    digits = np.indices((symbols,) * members, dtype=np.uint8).reshape(members, -1)
-    return keys_of(digits[list(slots)], symbols)
 
 
 def most_tables(trace: Trace, slots: int) -> int:
@@ -124,7 +81,7 @@ def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:
     codes = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols) * trace.symbols + tokens[position - 1]
     # Counting is faster than sorting if there are few distinct codes.
     few = trace.symbols ** (len(wiring) + 1) <= len(codes)
-    return as_table(np.flatnonzero(np.bincount(codes)) if few else distinct(codes))
+    return as_table(np.flatnonzero(np.bincount(codes)) if few else np.unique(codes))
 
 
 def add_by_table(
@@ -139,62 +96,40 @@ def add_by_table(
     Return False if the tables would need more than MAX_BYTES: then the wirings from the first such on are left out.
     """
     most = most_tables(trace, len(orders[0]))
-    listed: dict[bytes, list[tuple[int, ...]]] = {}
-    for order, digest, codes in _codes_of_orders(trace, position, orders):
-        if digest not in listed:
-            table = as_table(codes) | tag
-            if table not in wirings and len(wirings) >= most:
-                return False
-            listed[digest] = wirings.setdefault(table, [])
-        listed[digest].append(order)
+    for order, table in _tables_of_orders(trace, position, orders):
+        if table | tag not in wirings and len(wirings) >= most:
+            return False
+        wirings.setdefault(table | tag, []).append(order)
     return True
 
 
 def different_orders(trace: Trace, position: int, wiring: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the orders of a wiring; of those with the same table, the first."""
-    digests = set()
-    for order, digest, _ in _codes_of_orders(trace, position, [*dict.fromkeys(itertools.permutations(wiring))]):
-        if digest not in digests:
-            digests.add(digest)
+    tables = set()
+    for order, table in _tables_of_orders(trace, position, [*dict.fromkeys(itertools.permutations(wiring))]):
+        if table not in tables:
+            tables.add(table)
             yield order
 
 
-def _codes_of_orders(
+def _tables_of_orders(
     trace: Trace, position: int, orders: Sequence[tuple[int, ...]]
-) -> Iterator[tuple[tuple[int, ...], bytes, NDArray[np.int64]]]:
-    """Yield wirings that order the same positions, each with its table's bits (`as_table`) and a digest of these.
-
-    Digests take the place of tables where many are compared: a table may have megabytes.
-    """
-    members = tuple(sorted(set(orders[0])))
+) -> Iterator[tuple[tuple[int, ...], Table]]:
+    """Yield wirings that order the same positions, each with its table."""
+    members = np.array(sorted(set(orders[0])), dtype=np.int64)
     tokens = trace.tokens_at(position)
-    codes = distinct(keys_of(tokens[[p - 1 for p in members]], trace.symbols) * trace.symbols + tokens[position - 1])
+    codes = np.unique(keys_of(tokens[members - 1], trace.symbols) * trace.symbols + tokens[position - 1])
     keys, values = codes // trace.symbols, codes % trace.symbols
-    digits = keys // trace.symbols ** np.arange(len(members) - 1, -1, -1)[:, None] % trace.symbols
-    chunk = max(1, _CODES // len(codes))
-    for start in range(0, len(orders), chunk):
-        some = orders[start : start + chunk]
+    digits = keys // trace.symbols ** np.arange(len(members))[::-1, None] % trace.symbols
+    places = trace.symbols ** np.arange(len(orders[0]))[::-1]
+    for order in orders:
         # The weight of a member in the key of an order: of all slots in which it stands.
-        slots = np.array(some)[:, None, :] == np.array(members)[:, None]
-        weights = slots @ trace.symbols ** np.arange(len(orders[0]) - 1, -1, -1)
-        codes_by_order = (weights @ digits) * trace.symbols + values
-        codes_by_order.sort(axis=1)
-        for order, row in zip(some, codes_by_order, strict=True):
-            yield order, blake2b(row, digest_size=16).digest(), row
-
-
-def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the distinct values, ascending.
-
-    Same as np.unique, which hashes numbers and is far slower if most of them differ (numpy 2.4).
-    """
-    ordered = np.sort(values)
-    unique: NDArray[Any] = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
-    return unique
+        weights = (np.array(order) == members[:, None]) @ places
+        yield order, as_table((weights @ digits) * trace.symbols + values)
 
 
 def as_table(bits: NDArray[np.int64]) -> Table:
-    """Return the table of ascending numbers key * symbols + value."""
+    """Return the table of numbers key * symbols + value."""
     mask = np.zeros(int(bits.max(initial=-1)) + 1, dtype=bool)
     mask[bits] = True
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")

@@ -190,7 +190,7 @@ def _near_among(prompts: Tokens, choices: list[tuple[int, ...]]) -> NDArray[np.i
         changed[:, position] = following[changed[:, position]]
         changes.append(changed)
         rows.append(np.arange(len(prompts)))
-    number = np.unique(_as_rows(np.concatenate([prompts, *changes])), return_inverse=True)[1].reshape(-1)
+    number = np.unique(np.concatenate([prompts, *changes]), axis=0, return_inverse=True)[1].reshape(-1)
     row_of = np.full(number.max() + 1, -1)
     row_of[number[: len(prompts)]] = np.arange(len(prompts))
     pairs = np.stack([np.concatenate(rows), row_of[number[len(prompts) :]]], axis=1)
@@ -232,7 +232,7 @@ def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tok
     if task.end is not None:
         prompts = np.concatenate([prompts, _with_longer_outputs(task, scale, choices, prompts)])
     pairs = np.stack([first, len(bases) + np.arange(len(first))], axis=1)
-    unique_rows, row_of = np.unique(_as_rows(prompts), return_index=True, return_inverse=True)[1:]
+    unique_rows, row_of = np.unique(prompts, axis=0, return_index=True, return_inverse=True)[1:]
     return prompts[unique_rows], row_of.reshape(-1)[pairs]
 
 
@@ -273,8 +273,3 @@ def _with_longer_outputs(task: Task, scale: int, choices: list[tuple[int, ...]],
         if lengths.max() == before:
             return np.concatenate(longer)
         longer.append(prompts[lengths > before])
-
-
-def _as_rows(prompts: Tokens) -> NDArray[np.void]:
-    """Return each row as one value, because such values sort faster than rows."""
-    return np.ascontiguousarray(prompts).view(np.dtype((np.void, prompts.shape[1]))).reshape(-1)

@@ -27,8 +27,6 @@ Side: TypeAlias = Value | Callable[[], Value]
 """A side of an identity, or a function that builds it and is called with sympy's evaluation switched off."""
 Formula: TypeAlias = Callable[..., Value]
 """Part of a statement that falsifiers replace: a function of expressions."""
-Path: TypeAlias = Callable[[sp.Expr, sp.Expr], sp.Expr]
-"""(position of the key, position of the query) -> sum or product along the path between them."""
 _BITS = 128
 
 
@@ -51,6 +49,9 @@ def product(left: sp.Matrix, right: sp.Matrix) -> sp.Matrix:
 
 def require_equal(what: str, left: Side, right: Side, *, squares: sympy_engine.Squares | None = None) -> str:
     """Return the fact that the two sides are identical, entry by entry.
+
+    >>> require_equal("a square", (sp.Symbol("x") + 1) ** 2, sp.Symbol("x") ** 2 + 2 * sp.Symbol("x") + 1)
+    'a square: 1 entry decided equal over Q(i) and again by python-flint'
 
     Two engines decide each entry (`lengthgen.theory.zero.two_engines`), except entries that are the same expression on
     both sides. The fact says how many those are. It also names the parts that sympy evaluated, because no engine
@@ -220,7 +221,7 @@ def last_term(what: str, path: sp.Expr, extended: sp.Expr) -> sp.Expr:
         return _term(path, extended_upper)
 
 
-def next_term(what: str, path: Path, key: sp.Expr, query: sp.Expr) -> sp.Expr:
+def next_term(what: str, path: Formula, key: sp.Expr, query: sp.Expr) -> sp.Expr:
     """Return the term by which the path from the key to the next query is longer; raises as `last_term` does."""
     return last_term(what, path(key, query), path(key, query + 1))
 

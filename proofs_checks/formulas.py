@@ -1,15 +1,10 @@
-"""Formulas in claims: their type, and those that the claims of several papers compare with."""
-
-from collections.abc import Callable
-from typing import Any, TypeAlias
+"""Formulas that the claims of several papers compare with."""
 
 import sympy as sp
 
+from lengthgen.proofs_checks.facts import Formula
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import LENGTH, Encoding
-
-Formula: TypeAlias = Callable[..., Any]
-"""Formula of a statement: a parameter of the check, which falsifiers replace."""
 
 
 def alibi(distance: sp.Expr, slope: sp.Expr = biases.ALIBI_SLOPE) -> sp.Expr:

@@ -55,11 +55,8 @@ def mathematics(latex: str) -> str:
 def figure(name: str, caption: str, width: float, *, across: bool) -> str:
     """Return the figure environment of NAME.pdf, labelled fig:NAME.
 
-    Args:
-        name: name of the files; it is not escaped, so LaTeX must be able to read it.
-        caption: caption as plain text.
-        width: width in inches.
-        across: True for figure*, which stands across both columns; in a document of one column it is figure.
+    The name is not escaped, so LaTeX must be able to read it; the width is in inches. `across` makes it figure*, which
+    stands across both columns; in a document of one column it is figure.
     """
     environment = "figure*" if across else "figure"
     lines = [

@@ -53,23 +53,6 @@ class Selection:
     home: Callable[[Claim], Path]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Task:
-    """Claim as it is handed to a worker process.
-
-    Attributes:
-        find: as in `Selection`.
-        claim_id: id of the claim.
-        home: file that lists it.
-        entry: place of its result; None if it is not stored.
-    """
-
-    find: Callable[[str], Claim]
-    claim_id: str
-    home: Path
-    entry: UserCached | None
-
-
 def run(
     selection: Selection,
     *,
@@ -85,27 +68,19 @@ def run(
     A claim that passes its time limit, or whose process dies, is unsettled, and the others go on. Each worker stores
     the results that it settles itself, so that an interrupt loses nothing.
 
-    Args:
-        selection: the claims.
-        cache: folder of the stored results, one file per claim; None to store nothing.
-        progress: called with the number of claims to run; the listener that it returns is told of each claim that ends.
-        time_limit: seconds for each claim.
-        fresh: True to run claims with a stored result again.
-
-    Raises:
-        LedgerError: the limit is not positive.
+    `cache` is the folder of the stored results, one file per claim, or None to store nothing; `fresh` runs claims with
+    a stored result again. `progress` is called with the number of claims to run; the listener that it returns is told
+    of each claim that ends. Raises `LedgerError` if the limit, in seconds for each claim, is not positive.
     """
     if not time_limit > 0:
         raise LedgerError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
     results: dict[str, Result] = {}
-    if cache is None:
-        tasks = _tasks_not_stored(selection)
-    else:
-        tasks = _tasks(selection, cache)
-        results = {} if fresh else _read_entries(selection, tasks)
+    entries = _entries(selection, cache)
+    if cache is not None:
+        results = {} if fresh else _stored(selection, entries)
         results |= {claim.id: run_claim(claim) for claim in selection.claims if claim.on_runs}
         if not can_keep(cache):
-            cache, tasks = None, _tasks_not_stored(selection)
+            cache, entries = None, {}
     waiting = [claim for claim in selection.claims if claim.id not in results]
     steps = progress(len(waiting))
 
@@ -115,7 +90,7 @@ def run(
 
     if waiting:
         try:
-            _run_in_parallel(waiting, tasks, time_limit, record)
+            _run_in_parallel(waiting, selection, entries, time_limit, record)
         finally:
             if cache is not None:
                 sweep_partial(cache)  # what workers were writing when they were ended
@@ -124,38 +99,23 @@ def run(
 
 def settled(selection: Selection, cache: Path) -> dict[str, Result]:
     """Stored results of the selection that are still valid, by claim id; nothing is run."""
-    return _read_entries(selection, _tasks(selection, cache))
+    return _stored(selection, _entries(selection, cache))
 
 
-def _read_entries(selection: Selection, tasks: Mapping[str, _Task]) -> dict[str, Result]:
-    """Stored results that are still valid, by claim id."""
-    stored = {
-        claim.id: _read_entry(claim, entry)
-        for claim in selection.claims
-        if claim.id in tasks and (entry := tasks[claim.id].entry)
-    }
-    return {claim_id: result for claim_id, result in stored.items() if result}
+def _stored(selection: Selection, entries: Mapping[str, UserCached]) -> dict[str, Result]:
+    """Stored results that are still valid, by claim id; a damaged file is reported."""
+    read = [(claim, entries[claim.id].recalled(RESULT)) for claim in selection.claims if claim.id in entries]
+    return {claim.id: Result.from_plain(claim, plain_result) for claim, plain_result in read if plain_result}
 
 
-def _tasks_not_stored(selection: Selection) -> dict[str, _Task]:
-    """Tasks by claim id, whose results are not stored."""
-    return {
-        claim.id: _Task(find=selection.find, claim_id=claim.id, home=selection.home(claim), entry=None)
-        for claim in selection.claims
-    }
-
-
-def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
-    """Tasks by claim id, without the claims on trained runs: those are neither run in a worker nor stored."""
+def _entries(selection: Selection, cache: Path | None) -> dict[str, UserCached]:
+    """Place of the result by claim id, where results are stored; those on trained runs are not."""
+    if cache is None:
+        return {}
     homes = {claim.id: selection.home(claim) for claim in selection.claims if not claim.on_runs}
     code = _code(homes.values())
     return {
-        claim_id: _Task(
-            find=selection.find,
-            claim_id=claim_id,
-            home=home,
-            entry=UserCached(path=cache / f"{quote(claim_id, safe='')}.json", code=code[home], inputs=claim_id),
-        )
+        claim_id: UserCached(path=cache / f"{quote(claim_id, safe='')}.json", code=code[home], inputs=claim_id)
         for claim_id, home in homes.items()
     }
 
@@ -168,21 +128,30 @@ def _code(homes: Iterable[Path]) -> dict[Path, str]:
 
 
 def _run_in_parallel(
-    claims: Sequence[Claim], tasks: Mapping[str, _Task], time_limit: float, record: Callable[[Result], None]
+    claims: Sequence[Claim],
+    selection: Selection,
+    entries: Mapping[str, UserCached],
+    time_limit: float,
+    record: Callable[[Result], None],
 ) -> None:
     """Settle the claims in a pool of worker processes; all of them have ended when this returns or raises."""
     earlier_processes = multiprocessing.active_children()
-    # A task is handed over at the start as well, so that what finding a claim imports does not count against the limit.
+    # What finds a claim is handed over at the start as well, so that its imports do not count against the limit.
     pool = ProcessPool(
         min(os.cpu_count() or 1, len(claims)),
         initializer=_start_worker,
-        initargs=(tasks[claims[0].id],),
+        initargs=(selection.find,),
         context=multiprocessing.get_context("spawn"),
     )
     try:
         with interrupts_left():
             futures: dict[Future[dict[str, Any]], Claim] = {
-                pool.schedule(_settle, (tasks[claim.id],), timeout=time_limit): claim for claim in claims
+                pool.schedule(
+                    _settle,
+                    (selection.find, claim.id, selection.home(claim), entries.get(claim.id)),
+                    timeout=time_limit,
+                ): claim
+                for claim in claims
             }
         for future in as_completed(futures):
             record(_outcome(futures[future], future, time_limit))
@@ -195,11 +164,11 @@ def _run_in_parallel(
         pool.join()
 
 
-def _settle(task: _Task) -> dict[str, Any]:
+def _settle(find: Callable[[str], Claim], claim_id: str, home: Path, entry: UserCached | None) -> dict[str, Any]:
     """Run a claim in a worker; store the result if it is settled and its code has not changed meanwhile."""
-    result, entry = run_claim(task.find(task.claim_id)), task.entry
+    result = run_claim(find(claim_id))
     plain_result = result.as_plain()
-    if entry and result.verdict is not Verdict.UNSETTLED and _code([task.home])[task.home] == entry.code:
+    if entry and result.verdict is not Verdict.UNSETTLED and _code([home])[home] == entry.code:
         entry.keep(plain_result)
     return plain_result
 
@@ -218,15 +187,9 @@ def _outcome(claim: Claim, future: Future[dict[str, Any]], time_limit: float) ->
         return Result.cut_short(claim, "its process ended before the check began", 0.0)
 
 
-def _start_worker(_: _Task) -> None:
+def _start_worker(_: Callable[[str], Claim]) -> None:
     """Start a worker: it ends when its parent process ends."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     assert parent.pid is not None
     end_with_parent(parent.pid)
-
-
-def _read_entry(claim: Claim, entry: UserCached) -> Result | None:
-    """Result stored under this key; None if there is none, or if the file is damaged, which is reported."""
-    plain_result = entry.recalled(RESULT)
-    return plain_result and Result.from_plain(claim, plain_result)

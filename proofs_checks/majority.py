@@ -34,15 +34,7 @@ Side = Literal["below", "above"]
 
 @dataclass(frozen=True, kw_only=True)
 class Count:
-    """Number of fitting trials of a cell that do what is claimed; a trial is a run or a pair of runs.
-
-    Attributes:
-        cell: name of the cell.
-        did: number of fitting trials that do it.
-        trials: number of fitting trials.
-        of: number of all trials.
-        note: remark for the evidence.
-    """
+    """Numbers of trials of a cell, runs or pairs of runs: those that fit and do what is claimed, that fit, and all."""
 
     cell: str
     did: int
@@ -64,16 +56,9 @@ class Count:
 def settle(counts: Sequence[Count], *, least: int, trial: str, does: str, reading: Reading) -> Evidence:
     """Return the evidence that at least `least` of the cells do it.
 
-    Args:
-        counts: one for each cell.
-        least: number of cells claimed, from 1 to all of them.
-        trial: noun for a trial, such as "runs".
-        does: verb for what they do, such as "generalize".
-        reading: the runs from which the counts come.
-
-    Raises:
-        Refuted: too many cells do the opposite.
-        Unsettled: neither the claim nor its opposite is shown.
+    There is a count for each cell, made from the runs of `reading`. `trial` and `does` are noun and verb of the report,
+    such as "runs" and "generalize". Raises `Refuted` if too many cells do the opposite, and `Unsettled` if neither the
+    claim nor its opposite is shown.
     """
     texts = {count: _describe(count, trial, does) for count in counts}
     observed = [count for count in counts if count.trials]
@@ -122,17 +107,10 @@ def _describe(count: Count, trial: str, does: str) -> str:
 
 
 def decide_mean(differences: Sequence[float], side: Side, bound: float, *, seen: str) -> Evidence:
-    """Decide if the mean of the differences lies on this side of the bound.
+    """Decide if the mean of the differences, one for each seed, lies on this side of the bound.
 
-    Args:
-        differences: one for each seed.
-        side: side of the bound that the claim states.
-        bound: number that the mean is compared with.
-        seen: what was measured, for people.
-
-    Raises:
-        Refuted: it lies on the other side, significantly.
-        Unsettled: neither is significant.
+    `seen` says what was measured. Raises `Refuted` if the mean lies on the other side, significantly, and `Unsettled`
+    if neither is significant.
     """
     other: Side = "above" if side == "below" else "below"
     p_of = p_values(differences, bound)

@@ -49,13 +49,11 @@ class Outcome:
     """Outcome of a run of Coq.
 
     Attributes:
-        prover: name and version of Coq.
         assumptions: axioms on which the proofs rest, as Coq prints them.
         lemmas: statement's hash -> name of each lemma that the kernel accepted.
         unproved: statements for which the tactic finds no proof, with the claim.
         complex: number of identities with complex numbers or without a certificate, which are not written as lemmas.
         twins: number of false statements that were refused.
-        theorems: the theorems by hand.
     """
 
     prover: str
@@ -95,10 +93,8 @@ def missing() -> str:
 def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Steps]) -> Outcome:
     """Compile and replay the lemmas of the results and all theorems by hand.
 
-    Args:
-        results: claims whose identities become lemmas.
-        folder: folder of the sources and the compiled files.
-        progress: called with the number of files; the listener that it returns is told of each file that is done.
+    `folder` gets the sources and the compiled files. `progress` is called with the number of files; the listener that
+    it returns is told of each file that is done.
 
     Raises:
         ProverError: Coq is missing or of another opinion.
@@ -148,7 +144,7 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
         assumptions = _assumptions(folder, modules, accepted, theorems)
         replay.result()
     return Outcome(
-        prover=_version(),
+        prover=f"Coq {_run(folder, 'coqc', '--print-version').stdout.split()[0]}",
         assumptions=assumptions,
         lemmas={named.lemma.digest: named.name for named in accepted},
         unproved=tuple((named.claim, named.lemma.statement) for named in unproved),
@@ -220,16 +216,12 @@ def _text(group: Sequence[_Named]) -> str:
     parts = [f"From {LIBRARY} Require Import {sources.SHARED}.\n"]
     for named in group:
         lemma = named.lemma
-        legend = "; ".join(f"{name} is {_comment(symbol)}" for name, symbol in lemma.renamed.items())
+        legend = "; ".join(f"{name} is {symbol}" for name, symbol in lemma.renamed.items())
+        legend = legend.replace("(*", "( *").replace("*)", "* )").replace('"', "'")  # as it stands in a comment
         parts.append(f"(* Claim {named.claim}{f'; {legend}' if legend else ''} *)")
         parts.append(f"Lemma {named.name} : {lemma.statement}.\nProof.\n  solve [{lemma.tactic}].\nQed.")
         parts.append(_refused(lemma.twin, lemma.tactic))
     return "\n".join(parts)
-
-
-def _comment(text: str) -> str:
-    """Text that may stand in a comment."""
-    return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
 
 
 def _compile_or_refuse(folder: Path, module: str) -> None:
@@ -292,11 +284,6 @@ def _replay(folder: Path, modules: Sequence[str]) -> None:
     if checked.returncode:
         output = checked.stdout + checked.stderr
         raise ProverError(f"coqchk refuses the compiled files: {' '.join(output.split())[-300:]}")
-
-
-def _version() -> str:
-    done = subprocess.run(["coqc", "--print-version"], capture_output=True, text=True, check=True)
-    return f"Coq {done.stdout.split()[0]}"
 
 
 def _run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:

@@ -5,7 +5,6 @@ Equal results give the same Markdown, letter by letter.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -55,19 +54,6 @@ _LONGEST_LEMMA = 150
 """Characters of a lemma that is shown beside its claim; the evidence shows longer ones."""
 _LONGEST_SHOWN = 600
 _WRONG_HEADINGS = ("the paper prints", "what is right", "why the printed statement fails", "claim")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """Share of the algebraic claims that are formal.
-
-    Attributes:
-        algebraic: claims for all dimensions and parameters whose checks decide identities.
-        formal: those of them that are formal.
-    """
-
-    algebraic: tuple[str, ...]
-    formal: tuple[str, ...]
 
 
 def mark(result: Result) -> str:
@@ -141,12 +127,14 @@ def by_paper(results: Sequence[Result]) -> list[tuple[Source, list[Result]]]:
     return [(of_paper[0].claim.source, of_paper) for of_paper in groups.values()]
 
 
-def coverage(results: Iterable[Result]) -> Coverage:
-    """General claims whose checks decide identities, and those of them that are formal."""
+def algebraic(results: Iterable[Result]) -> dict[str, bool]:
+    """Id of each general claim whose check decides identities -> True if it is formal."""
     general = (Strength.GENERAL, Strength.FORMAL)
-    algebraic = [result for result in results if result.identities and result.strength in general]
-    formal_claims = tuple(result.claim.id for result in algebraic if result.strength is Strength.FORMAL)
-    return Coverage(algebraic=tuple(result.claim.id for result in algebraic), formal=formal_claims)
+    return {
+        result.claim.id: result.strength is Strength.FORMAL
+        for result in results
+        if result.identities and result.strength in general
+    }
 
 
 def write_certificates(results: Sequence[Result], folder: Path) -> dict[str, Any]:
@@ -232,12 +220,12 @@ def document(results: Sequence[Result]) -> str:
 
 def _trust(results: Sequence[Result]) -> list[str]:
     """Paragraph on what the formal claims rest on; empty if there are none."""
-    record, covered = recorded.record(), coverage(results)
-    if not covered.formal:
+    record, covered = recorded.record(), algebraic(results)
+    if not any(covered.values()):
         return []
     axioms = ", ".join(f"`{axiom}`" for axiom in record["assumptions"])
     return [
-        f"Formal: {len(covered.formal)} of the {len(covered.algebraic)} claims for all dimensions and parameters whose "
+        f"Formal: {sum(covered.values())} of the {len(covered)} claims for all dimensions and parameters whose "
         f"checks decide identities, as recorded with {record['prover']}; `make proofs` replays them. The last column "
         "shows a lemma of the claim or a theorem by hand, and [evidence.md](evidence.md) the other lemmas. What stays "
         "trusted: the step from the paper's words to the lemma, which is the reader's to judge; the steps in words "

@@ -1,8 +1,4 @@
-"""Scores of the forecast and of its rivals: on the half of the random tasks that no fit saw, and on named tasks.
-
-A run is scored by the squared error of the probability that it was given (Brier score).  Noise is the score that the
-true share of each cell would get: no forecast that knows the cell alone can be better.
-"""
+"""Brier scores of the forecast and its rivals: on the half of random tasks that no fit saw, and on named tasks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -8,6 +8,7 @@ cannot share, the upper bound a first fit; the gap is closed by depth-first sear
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.search import sat
@@ -81,19 +82,8 @@ class Compatibility:
     """Predicate on two tables: True if their union is still a function, for an alphabet of the given size."""
 
     def __init__(self, symbols: int) -> None:
-        self._symbols = symbols
-        self._keys: dict[int, int] = {}  # by identity: Python hashes a large number anew each time
-        self._tables: list[Table] = []  # which must therefore live on
-
-    def keys(self, table: Table) -> int:
-        """Return the keys on which a table is defined, as bits.
-
-        The result is remembered, since the search needs it often.
-        """
-        if id(table) not in self._keys:
-            self._keys[id(table)] = as_table(entries(table, self._symbols)[0])
-            self._tables.append(table)
-        return self._keys[id(table)]
+        self.keys: Callable[[Table], int] = cache(lambda table: as_table(entries(table, symbols)[0]))
+        """Function from a table to the keys on which it is defined, as bits."""
 
     def __call__(self, first: Table, second: Table) -> bool:
         shared = (self.keys(first) & self.keys(second)).bit_count()

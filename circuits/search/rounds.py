@@ -1,7 +1,4 @@
-"""The search: its stages in order, as far as a limit allows, in rounds with ever more prompts of sampled scales.
-
-Prompts that refute a circuit found on a sample join the sample, and the stages are run again.
-"""
+"""The search in rounds: prompts that refute a circuit found on a sample join it, and it is searched again."""
 
 import math
 from collections.abc import Iterable, Mapping

@@ -58,12 +58,9 @@ def _simplest(
     `own_slots` has the slot of the query's own token at earlier steps of each operator.
     """
     query = place[1] - 1
-    good_slots = {own_slots.get(operator) for operator in range(len(served.operators.tables))}
     for combination in combinations:
         first = None
         for wiring in _located(place, served, problem, combination):
-            if first and None not in good_slots and wiring.index(query) not in good_slots:
-                continue  # whichever operator serves it; each order has the query if one does
             serving = _serving(place, wiring, served, problem)
             if serving is None:
                 continue

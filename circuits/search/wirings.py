@@ -1,9 +1,4 @@
-"""Wirings of a step: the tuples of earlier positions that determine its token, with the partial table of each.
-
-A wiring of a step at arity k is an ordered tuple of k earlier positions, repeats allowed, such that the step's token
-is a function of their tokens. The mode of a search says which of them a step may use, and so which tables may share an
-operator.
-"""
+"""Wirings of a step: the ordered tuples of earlier positions that determine its token, with their partial tables."""
 
 import itertools
 from collections.abc import Iterable, Iterator

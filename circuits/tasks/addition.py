@@ -1,7 +1,4 @@
-"""Addition and subtraction of two numbers: low or high digit first, with or without carry tokens, of any lengths.
-
-Some pairs of operands only are prompts of the subtraction, those of which the first is not smaller.
-"""
+"""Addition and subtraction of two numbers: low or high digit first, with or without carry tokens, of any lengths."""
 
 from collections.abc import Callable
 

@@ -3,8 +3,7 @@
 Every such task is `x1 .. xn = y1 .. yn $` over digits below a base, with y_t = f_t(x_r, y_(t-1)), r = r(t, n), where
 '=' as y counts 0, and '=' as x gives '$'.  The wiring says r, the growth says how f_t depends on t.  SRC may be less
 than the number of operators drawn, since another circuit may need fewer.  A name such as `random-local-rises9-17` says
-everything: wiring, growth and seed.  So a task that was drawn is loaded again by its
-name.
+everything: wiring, growth and seed.
 """
 
 import random

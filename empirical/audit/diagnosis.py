@@ -13,7 +13,7 @@ from lengthgen.empirical.audit.causes import Cause
 from lengthgen.empirical.audit.independence import Agreement, Independence
 from lengthgen.empirical.audit.position_codes import Codes, rounded_to
 from lengthgen.empirical.audit.relative_law import LawViolation, RelativeLawErrors
-from lengthgen.empirical.audit.rules import RULES, Severity
+from lengthgen.empirical.audit.rules import ORDER, RULES, Severity
 from lengthgen.empirical.audit.subject import Kind, Subject
 
 EPS = {"float32": 2.0**-23, "float16 or TF32": 2.0**-10, "bfloat16": 2.0**-7}
@@ -100,25 +100,6 @@ class Defect:
         }
 
 
-class Defects:
-    """Defects found so far: each description once, with all settings that show it."""
-
-    def __init__(self) -> None:
-        self._by_description: dict[str, Defect] = {}
-
-    def add(self, rule: str, says: str, setting: str = "all", position: int | None = None, **numbers: Any) -> None:
-        """Add a defect; numbers of the first setting that shows it are kept."""
-        defect = self._by_description.setdefault(says, Defect(rule=rule, says=says, numbers=numbers))
-        defect.first.setdefault(setting, position)
-
-    def sorted(self) -> list[Defect]:
-        """All defects but consequences of others, the most severe first, else as they were found."""
-        rules = {defect.rule for defect in self._by_description.values()}
-        hidden = {consequence for rule in rules for consequence in CONSEQUENCES.get(rule, ())}
-        kept = [defect for defect in self._by_description.values() if defect.rule not in hidden]
-        return sorted(kept, key=lambda defect: list(Severity).index(defect.severity))
-
-
 def findings(
     subject: Subject,
     measured: Mapping[str, SettingMeasures],
@@ -130,26 +111,32 @@ def findings(
     planes: Sequence[tuple[int, ...]] = (),
     has_one_code: bool = False,
 ) -> list[Defect]:
-    """List the defects, each once with all settings that show it.
+    """List the defects, each once with all settings that show it, the most severe first, without mere consequences.
 
     If the subject has trainable parameters (`learned`), their rounding by a move to a low dtype is not a defect.
     `planes` are the coordinates of each plane of a rotation. `broken_law` is what the maps of query and key show in
     float64, see `causes.py`. `has_one_code`: all positions have the same code in float64.
     """
-    defects = Defects()
+    defects: dict[str, Defect] = {}
+
+    def add(rule: str, says: str, setting: str = "all", position: int | None = None, **numbers: Any) -> None:
+        """Add a defect; numbers of the first setting that shows it are kept."""
+        defects.setdefault(says, Defect(rule=rule, says=says, numbers=numbers)).first.setdefault(setting, position)
+
     for rule, says in _independence_defects(subject, independence):
-        defects.add(rule, says)
+        add(rule, says)
     if slope:
         for rule, says, position in _slope_defects(subject, slope):
-            defects.add(rule, says, position=position)
+            add(rule, says, position=position)
+    elif has_one_code and subject.of_coordinate:
+        add("positions-ignored", f"{subject.name}: {NO_POSITION}")
     elif has_one_code:
-        rule = "positions-ignored" if subject.of_coordinate else "no-position"
-        defects.add(rule, f"{subject.name}: {NO_POSITION}" if subject.of_coordinate else NO_POSITION)
+        add("no-position", NO_POSITION)
     if subject.note:
-        defects.add("tokens-axis", subject.note)
+        add("tokens-axis", subject.note)
     if frequencies is not None and (dtype := rounded_to(frequencies, ACCURACY)):
         numbers: dict[str, Any] = {"coordinates": [plane for plane in planes if len(plane) == 2]} if planes else {}
-        defects.add("frequencies-rounded", f"all frequencies agree with rounding to {dtype}", **numbers)
+        add("frequencies-rounded", f"all frequencies agree with rounding to {dtype}", **numbers)
     for setting, measures in measured.items():
         plain = measured.get(setting.partition(",")[0], measures)
         drift = None if learned and setting.endswith(MOVED) else _drift_description(setting, plain)
@@ -158,8 +145,11 @@ def findings(
         for rule, says, position in _setting_defects(subject, measures, drift, broken_law, cause):
             is_constant = slope is not None and slope.of_keys and rule in ROUNDINGS and "float16" in setting
             named = ("row-constant", ROW_CONSTANT) if is_constant else (rule, says)
-            defects.add(*named, setting, position, **(measures.law.worst() if measures.law else {}))
-    return defects.sorted()
+            add(*named, setting, position, **(measures.law.worst() if measures.law else {}))
+    rules = {defect.rule for defect in defects.values()}
+    hidden = {consequence for rule in rules for consequence in CONSEQUENCES.get(rule, ())}
+    kept = [defect for defect in defects.values() if defect.rule not in hidden]
+    return sorted(kept, key=lambda defect: ORDER.index(defect.severity))
 
 
 def _independence_defects(subject: Subject, result: Independence) -> list[Cause]:

@@ -265,23 +265,22 @@ def _buckets_differ(reference: Adapter, stated: Any) -> list[Defect]:
     assert isinstance(reference, BiasAdapter)
     distances = first_positions(reference.offset_reach(SPAN - 1))
     sides = {"": reference.code(distances)}
+    rule, says, first = "buckets-unpublished", "", 1
     if stated.get("bidirectional"):
         sides[" to keys after the query"] = after = reference.after(distances)
         if len(after) > 1 and torch.equal(after, after[:1].expand_as(after)):
+            rule = "keys-after-clamped"
             says = "the bidirectional buckets have one value for all keys after the query: those of a decoder?"
-            return [Defect(rule="keys-after-clamped", says=says, first={"all": 1}, numbers=numbers)]
-        if torch.equal(after, sides[""]):
+        elif torch.equal(after, sides[""]):
             says = "the bidirectional buckets are the same for keys before and after the query: each side has its own"
-            return [Defect(rule="buckets-unpublished", says=says, first={"all": 1}, numbers=numbers)]
-    for side, values in sides.items():
+    for side, values in sides.items() if not says else ():
         runs = runs_of(values.diff(dim=0))
         distance = first_unlike_t5(runs, buckets, numbers["max_distance"])
-        if distance is not None:
+        if distance is not None and not says:
             expected = t5_buckets(buckets, numbers["max_distance"], len(runs))[distance]
             has = f"the bias has {runs[distance] + 1} values up to distance {distance}{side}"
-            says = f"{has}, T5's buckets have {expected + 1}"
-            return [Defect(rule="buckets-unpublished", says=says, first={"all": distance}, numbers=numbers)]
-    return []
+            says, first = f"{has}, T5's buckets have {expected + 1}", distance
+    return [Defect(rule=rule, says=says, first={"all": first}, numbers=numbers)] if says else []
 
 
 def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:

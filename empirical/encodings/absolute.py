@@ -16,7 +16,7 @@ from lengthgen.empirical.encodings.base import (
     require_positive,
     require_width,
 )
-from lengthgen.empirical.encodings.rotary import rope_frequencies
+from lengthgen.empirical.encodings.tensors import rope_frequencies
 from lengthgen.theory.encodings.absolute import Beyond
 
 

@@ -181,7 +181,7 @@ class BAMWithSSMax(BAM):
         return self.factors[content.layer].to(dtype)[:, None, None] * positions[..., None, :, None].to(dtype).log1p()
 
 
-class T5(PairBias):
+class T5(Bias):
     """w_h[bucket(j - i)].  Parameter: one table w, float32 [H, buckets], for all layers, initialised N(0, 0.02^2).
 
     The bucket edges are integers, so no logarithm of a distance is rounded.  (T5 also omits the division of the scores
@@ -202,7 +202,8 @@ class T5(PairBias):
             RelationError: fewer than two buckets (four, if bidirectional), or `longest` is not beyond the
                 buckets that hold a single distance.
         """
-        super().__init__(heads=heads)
+        super().__init__()
+        require_sizes(heads=heads)
         self.longest = longest
         self.weights = nn.Parameter(0.02 * torch.randn(heads, buckets))
         half = buckets // 2 if bidirectional else buckets
@@ -212,17 +213,10 @@ class T5(PairBias):
         self.register_buffer("bucket_of_offset", torch.cat((future, past)), persistent=False)
 
     def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
-        index = self._index_of_offset(query_positions[..., :, None], key_positions[..., None, :])
+        offset = query_positions[..., :, None] - key_positions[..., None, :]
+        index = offset.clamp(-self.longest, self.longest) + self.longest
         by_offset = self.weights[:, self.bucket_of_offset].to(dtype)
-        return by_offset.index_select(1, index.flatten()).view(self.heads, *index.shape).movedim(0, -3)
-
-    def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
-        bucket = self.bucket_of_offset[self._index_of_offset(query_position, key_position)]
-        return self.weights[head, bucket].to(dtype)
-
-    def _index_of_offset(self, query_position: Tensor, key_position: Tensor) -> Tensor:
-        """Index in `bucket_of_offset` of the offset j - i; offsets beyond `longest` are clamped to it."""
-        return (query_position - key_position).clamp(-self.longest, self.longest) + self.longest
+        return by_offset.index_select(1, index.flatten()).view(len(by_offset), *index.shape).movedim(0, -3)
 
 
 class FIRE(Bias):

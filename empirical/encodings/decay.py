@@ -40,11 +40,7 @@ class DecayedScores(PositionEncoding):
         key_positions: Tensor,
         content: Content | None = None,
     ) -> Tensor:
-        """Return the scores, [B, H, J, I] of the dtype of q, by `decayed_scores`.
-
-        Raises:
-            ValueError: the last axis is not head_dim wide, or positions are not integers or decrease.
-        """
+        """Return the scores, [B, H, J, I] of the dtype of q, by `decayed_scores`."""
         require_width(q_BHJC, self.head_dim)
         q, k = self.channels(q_BHJC, k_BHIC)
         rates_C = self.decay_rates().to(q.device)
@@ -60,15 +56,8 @@ def decayed_scores(
     Blocks are halved until their keys are before their queries, or they are 16 by 16.  Memory besides the T^2 scores:
     about T C (16 + log T) factors, and more if rows of a batch differ in their positions.
 
-    Args:
-        q_BHJC: queries.
-        k_BHIC: keys.
-        rates_C: rate of each channel per position, finite, at least 0.
-        query_positions: int64 [J] or [B, J], not decreasing along the sequence.
-        key_positions: int64 [I] or [B, I], not decreasing along the sequence.
-
     Raises:
-        ValueError: positions are not integers or decrease, or a rate is negative or not finite.
+        ValueError: positions are not integers or decrease along the sequence, or a rate is negative or not finite.
     """
     _require_order("query", query_positions)
     _require_order("key", key_positions)

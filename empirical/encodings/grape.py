@@ -235,11 +235,7 @@ class GrapeContextual(Rotation):
         self.log_ratios = nn.Parameter(torch.zeros(head_dim // 2))
 
     def phases(self, positions: Tensor, content: Content) -> Tensor:
-        """Phases Phi, float64 [B, L]: sums over the earlier tokens in order of position, without the token itself.
-
-        Raises:
-            ValueError: the layer's input is missing or not D wide.
-        """
+        """Phases Phi, float64 [B, L]: sums over the earlier tokens in order of position, without the token itself."""
         x_BLD = _input_of(content, "contextual GRAPE-M", self.weights.shape[-1])
         logits_BL = x_BLD @ self.weights[content.layer].to(x_BLD) + self.offsets[content.layer].to(x_BLD)
         by_place, place = order_by_position(positions, len(x_BLD))

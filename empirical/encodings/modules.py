@@ -193,7 +193,7 @@ def _check_auxiliary_loss(answer: Any, *_: Any) -> Any:
 
 CHECKS: dict[str, Callable[..., Any]] = {
     "embed": lambda answer, x_BLD, *_: _check_tensor(answer, x_BLD),
-    "rotate": lambda answer, q_BHLC, k_BHLC, *_: _check_both(*answer, q_BHLC, k_BHLC),
+    "rotate": lambda answer, q_BHLC, k_BHLC, *_: _check_both(answer, q_BHLC, k_BHLC),
     "scores": lambda answer, q_BHJC, k_BHIC, *_: _check_tensor(answer, q_BHJC, (*q_BHJC.shape[:-1], k_BHIC.shape[-2])),
     "bias": _check_bias,
     "normalise": lambda answer, logits_BHJI, *_: _check_tensor(answer, logits_BHJI),
@@ -211,7 +211,8 @@ def _check_tensor(answer: Any, like: Tensor, shape: tuple[int, ...] | None = Non
     return answer
 
 
-def _check_both(q: Any, k: Any, q_BHLC: Tensor, k_BHLC: Tensor) -> tuple[Tensor, Tensor]:
+def _check_both(answer: Any, q_BHLC: Tensor, k_BHLC: Tensor) -> tuple[Tensor, Tensor]:
+    q, k = answer
     return _check_tensor(q, q_BHLC), _check_tensor(k, k_BHLC)
 
 

@@ -52,11 +52,7 @@ def drawn_weight(*, layers: int, heads: int, width: int) -> nn.Parameter:
 
 
 def project(content: Content, weight_HD: Tensor, offset_H: Tensor | None = None) -> Tensor:
-    """Linear map w . x + b of the layer's input, at least float32 even under autocast: [B, H, L].
-
-    Raises:
-        ValueError: the content has no x.
-    """
+    """Linear map w . x + b of the layer's input, at least float32 even under autocast: [B, H, L]."""
     if content.x_BLD is None:
         raise ValueError("the log gates are computed from the layer's input: the content has no x_BLD")
     wide = torch.promote_types(torch.promote_types(content.x_BLD.dtype, weight_HD.dtype), torch.float32)
@@ -78,12 +74,9 @@ def running_sums(steps: Tensor) -> Tensor:
 
 
 def path_sums(steps: Tensor, queries: int, dtype: torch.dtype) -> Tensor:
-    """Sum of the steps after each key, up to each of the last queries: [..., J, I], 0 for a key after the query.
+    """Sum of the steps after each key, up to each of the last J queries: [..., J, I] of `dtype`, 0 for a later key.
 
-    Args:
-        steps: [..., I], none of them positive.
-        queries: J, at most I.
-        dtype: dtype of the sums; none is below its least number.
+    No step [..., I] is positive, and no sum is below the least number of `dtype`.
     """
     return _PathSums.apply(steps, queries, dtype)  # type: ignore[no-untyped-call]
 

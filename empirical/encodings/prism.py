@@ -1,8 +1,8 @@
 """PRISM: tokens carry histograms of positions, moved on by gates that a recurrent network computes from the tokens.
 
-Source: P. H. Lee, Position as Probability, arXiv 2506.00920, whose body was not at hand: theory/encodings/prism.py, the
-symbolic twin, says what is reconstructed.  Besides, these are our choices [F]: a GRU of width 32, its first values, and
-one stream that is added to the token embeddings; the paper's mixture of content and position scores is left out.
+theory/encodings/prism.py, the symbolic twin, names the source and says what is reconstructed.  Besides, these are our
+choices [F]: a GRU of width 32, its first values, and one stream that is added to the token embeddings; the paper's
+mixture of content and position scores is left out.
 Letters: P positions of a histogram, G width of the GRU.
 """
 
@@ -36,11 +36,7 @@ class PRISM(PositionEncoding):
     reads_earlier_tokens = True
 
     def __init__(self, *, width: int, positions: int = 128, sharpening: str = "learned") -> None:
-        """Allocate the parameters; `width` is D, `positions` is P, `sharpening` is "learned" or "none" (gamma = 1).
-
-        Raises:
-            ValueError: width is not a positive even number, positions is below 2, or sharpening is another word.
-        """
+        """Allocate the parameters; `width` is D, even, `positions` is P, `sharpening` is "none" for gamma = 1."""
         super().__init__()
         if positions < 2:
             raise ValueError(f"positions must be at least 2, not {positions}")
@@ -63,9 +59,6 @@ class PRISM(PositionEncoding):
 
         The state of the network is at least float32.  Gates and histograms are float64: a rounded gate would move every
         later position.
-
-        Raises:
-            ValueError: positions are not integers, or the last axis is not as wide as the codes.
         """
         require_integers(positions)
         require_width(x_BLD, self.width, what="embeddings", name="width")
@@ -85,11 +78,7 @@ class PRISM(PositionEncoding):
     def gates(self, x_BLD: Tensor, starts: Tensor) -> Tensor:
         """Gates of each token, in the order of `MOVES`: float64 [B, L, 4], each row with the sum 1.
 
-        The state of the network has the dtype of x.
-
-        Args:
-            x_BLD: token embeddings.
-            starts: True at each first token of a sequence, [L] or [B, L].
+        The state of the network has the dtype of x; `starts` [L] or [B, L] is True at each first token of a sequence.
         """
         of_inputs = x_BLD @ self.input_weights.to(x_BLD.dtype).T + self.input_offsets.to(x_BLD.dtype)
         weights, offsets = self.recurrent_weights.to(x_BLD.dtype).T, self.recurrent_offsets.to(x_BLD.dtype)
@@ -106,12 +95,7 @@ class PRISM(PositionEncoding):
         return logits.softmax(-1)
 
     def histograms(self, gates_BLM: Tensor, starts: Tensor) -> Tensor:
-        """Histograms of all tokens: float64 [B, L, P].
-
-        Args:
-            gates_BLM: gates of each token, in the order of `MOVES`, float64 [B, L, 4].
-            starts: True at each first token of a sequence, [L] or [B, L].
-        """
+        """Histograms of all tokens, float64 [B, L, P], for gates and starts as in `gates`."""
         at_zero = (torch.arange(self.positions, device=gates_BLM.device) == 0).double()
         state_BP = at_zero.expand(len(gates_BLM), -1)
         nothing = torch.zeros_like(state_BP[:, :1])

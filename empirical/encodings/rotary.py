@@ -25,17 +25,12 @@ from lengthgen.empirical.encodings.base import (
 )
 from lengthgen.empirical.encodings.biases import linear_bias
 from lengthgen.empirical.encodings.decay import DecayedScores
+from lengthgen.empirical.encodings.tensors import rope_frequencies
 from lengthgen.theory.encodings import rotary
 
 Layout = rotary.Layout
 Ramp = Literal["paper", "code"]
 """Variable in which gamma is linear: the turns of a plane (paper), or the index of a plane (released code)."""
-
-
-def rope_frequencies(head_dim: int, base: float) -> Tensor:
-    """Angle base^(-2l/C) by which each plane turns in one position step: float64 [C/2]."""
-    planes = torch.arange(head_dim // 2, dtype=torch.float64)
-    return base ** (-2 * planes / head_dim)
 
 
 class Rotary(Rotation):

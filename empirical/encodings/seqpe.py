@@ -72,11 +72,7 @@ class DigitEncoder(nn.Module):
         return int(BASE**self.digits)
 
     def forward(self, positions: Tensor, dtype: torch.dtype) -> Tensor:
-        """Codes [..., D] of positions, int64 [...], computed in this dtype.
-
-        Raises:
-            ValueError: a position is no integer, negative, or has more than K digits.
-        """
+        """Codes [..., D] of positions, int64 [...] with at most K digits, computed in this dtype."""
         require_integers(positions)
         if not torch.compiler.is_compiling():
             outside = positions[(positions < 0) | (positions >= self.reach)]
@@ -219,11 +215,8 @@ def contrastive_positions(uniform: Tensor, reach: int) -> tuple[Tensor, Tensor]:
 
     The candidates of some pivots lie in one short range.  Those of the others are spread over all positions, except
     some whose digits are the pivot's after 1 to 3 edits, if they are farther than the nearest of the spread ones.  A
-    candidate that is the pivot moves to the next position.
-
-    Args:
-        uniform: random numbers in [0, 1), [P, numbers of a pivot].
-        reach: number of positions, a power of 10.
+    candidate that is the pivot moves to the next position.  `uniform` are random numbers in [0, 1), [P, numbers of a
+    pivot], and `reach` is a power of 10.
     """
     head, spread, local, edits = torch.split(uniform, [3, CANDIDATES, CANDIDATES, HARD * (1 + 4 * EDITS)], -1)
     pivots = (head[:, 0] * reach).long()
@@ -274,12 +267,8 @@ def _edited(position: Tensor, uniform: Tensor, reach: int) -> Tensor:
 def window_positions(uniform: Tensor, positions: Tensor, reach: int) -> tuple[Tensor, Tensor]:
     """Positions of the training window and of a window that begins elsewhere, each int64 [W, n].
 
-    As released, the other window begins at L/4 or later, L the number of positions, and ends before `reach`.
-
-    Args:
-        uniform: random numbers in [0, 1), [W, 1 + SAMPLES].
-        positions: positions of a training batch, int64 [L].
-        reach: number of positions that have a code.
+    As released, the other window begins at L/4 or later, L the number of positions of a training batch, int64 [L], and
+    ends before `reach`.  `uniform` are random numbers in [0, 1), [W, 1 + SAMPLES].
     """
     length = positions.shape[-1]
     count = min(SAMPLES, length)

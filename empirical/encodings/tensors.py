@@ -1,4 +1,4 @@
-"""Operations on tensors that several encodings share: blocks of queries, picking by products, and orders of positions.
+"""Tensors that several encodings share: blocks of queries, picking by products, frequencies, orders of positions.
 
 Shapes: B batch, L length.
 """
@@ -45,6 +45,12 @@ def one_hot(indices: Tensor, count: int, dtype: torch.dtype) -> Tensor:
     return (indices[..., None] == torch.arange(count, device=indices.device)).to(dtype)
 
 
+def rope_frequencies(head_dim: int, base: float) -> Tensor:
+    """Angle base^(-2l/C) by which each plane turns in one position step: float64 [C/2]."""
+    planes = torch.arange(head_dim // 2, dtype=torch.float64)
+    return base ** (-2 * planes / head_dim)
+
+
 def order_by_position(positions: Tensor, batch: int) -> tuple[Tensor, Tensor]:
     """Return the token at each place, and the place of each token, for sums along the sequence: int64 [B, L] each.
 
@@ -60,11 +66,7 @@ def sample_positions(length: int, *, longest: int, generator: torch.Generator, c
     Source: Ruoss et al., arXiv 2305.16843, who count 1 .. M; here every position is one lower.  Training draws anew for
     each batch, and so does evaluation, with the same `longest`.
 
-    Args:
-        length: number of positions.
-        longest: number of positions to draw from.
-        generator: source of the draw.
-        consecutive: True to draw the first position alone, uniformly, and let the others follow (arXiv 2410.02140).
+    With `consecutive` the first position alone is drawn, uniformly, and the others follow (arXiv 2410.02140).
 
     Raises:
         ValueError: length is negative, or above longest.

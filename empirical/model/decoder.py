@@ -6,6 +6,7 @@ compute only the queries from some position on, if the logits of earlier positio
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -26,11 +27,7 @@ class Decoder(nn.Module):
     """
 
     def __init__(self, *, symbols: int, width: int, layers: int, heads: int, encoding: PositionEncoding) -> None:
-        """Make one model; `stack_models` joins several. Initial weights as in PyTorch; embedding tables N(0, 1).
-
-        Raises:
-            ValueError: `width` is not a multiple of `heads`.
-        """
+        """Make one model; `stack_models` joins several. Initial weights as in PyTorch; embedding tables N(0, 1)."""
         super().__init__()
         if width % heads:
             raise ValueError(f"width {width} is not a multiple of {heads} heads")
@@ -102,7 +99,7 @@ class Block(nn.Module):
         normed = self.attention_norm(x)
         qkv = self.qkv(normed).unflatten(-1, (3, self.heads, -1))
         q, k, v = qkv.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
-        pairs = {"labels_BJI": labels, "distances_BJI": distances}
+        pairs: dict[str, Any] = {"labels_BJI": labels, "distances_BJI": distances}
         content = Content(layer=self.layer, x_BLD=normed, q_BHJC=q, k_BHIC=k, scales_B=scales_MB, **pairs)
         rotated_q, k = encoding.rotate(q, k, positions, content)
         first_attended = first if encoding.shared.takes_last_queries else 0
@@ -130,16 +127,8 @@ def attention(
 ) -> Tensor:
     """Attention with the encoding's bias, scores, weights and values: [M, B, H, J, C].
 
-    Args:
-        q: queries after rotation, [M, B, H, J, C].
-        k: keys after rotation, [M, B, H, I, C].
-        v: values, [M, B, H, I, C].
-        encoding: encoding of the M models.
-        query_positions: int64 [J] or [M, J].
-        key_positions: int64 [I] or [M, I].
-        content: further inputs of the hooks.
-        mask: added to the logits, [J, I] or [M, B, 1, 1, I], -inf for a key that is not to be seen; None for no mask.
-        drop: dropout of the weights; None for none.
+    q [M, B, H, J, C] and k [M, B, H, I, C] are rotated, and v [M, B, H, I, C] are the values.  `mask`, [J, I] or
+    [M, B, 1, 1, I], is added to the logits, -inf for a key that is not to be seen; `drop` is dropout of the weights.
     """
     bias = encoding.bias(query_positions, key_positions, content, dtype=torch.promote_types(q.dtype, torch.float32))
     added = mask if bias is None else bias if mask is None else bias + mask

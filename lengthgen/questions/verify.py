@@ -262,7 +262,7 @@ def formal_answer(results: "Sequence[Result]", folder: Path, *, complete: bool) 
     new = sorted(name for digest, name in outcome.lemmas.items() if digest not in record["lemmas"])
     lost = sorted(set(record["lemmas"]) - outcome.lemmas.keys()) if complete else []
     changed = [theorem.name for theorem in outcome.theorems if record["theorems"].get(theorem.name) != theorem.digest]
-    covered = report.coverage(results)
+    covered = report.algebraic(results)
     return {
         "prover": outcome.prover,
         "assumptions": list(outcome.assumptions),
@@ -271,9 +271,9 @@ def formal_answer(results: "Sequence[Result]", folder: Path, *, complete: bool) 
         "refused": outcome.twins,
         "unproved": [{"claim": claim, "statement": statement} for claim, statement in outcome.unproved],
         "complex": outcome.complex,
-        "algebraic": len(covered.algebraic),
-        "formal": len(covered.formal),
-        "not_formal": sorted(set(covered.algebraic) - set(covered.formal)),
+        "algebraic": len(covered),
+        "formal": sum(covered.values()),
+        "not_formal": sorted(claim for claim, is_formal in covered.items() if not is_formal),
         "stale": {"new": new, "lost": len(lost), "theorems": changed},
         "sources": str(folder),
         "holds": not (new or lost or changed),

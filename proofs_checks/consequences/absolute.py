@@ -6,8 +6,7 @@ from math import lcm
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source
-from lengthgen.proofs_checks.facts import same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, same_by_sympy, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.sinusoidal import PLANES, SOURCE
 from lengthgen.theory.encodings import absolute, rotary
@@ -186,26 +185,22 @@ def untrained_rows(moves: Formula = lambda row, length: row < length) -> Facts:
     slopes = sp.Matrix([[entry.diff(parameter) for entry in inside] for parameter in beyond])
     point = dict(zip([*QUERY, *KEY], (1, 2, 3, 5), strict=True))
     for tokens in range(1, 5):
+        entries = [
+            sp.Symbol(f"x_{token}_{coordinate}") + entry
+            for token in range(tokens)
+            for coordinate, entry in enumerate(absolute.table_code(sp.Integer(token)))
+        ]
+        loss = sp.Function("loss")(*entries)  # any differentiable loss of all embedded tokens
         score = absolute.LEARNED.score(query_position=sp.Integer(tokens - 1), key_position=sp.S.Zero)
         for row in range(tokens + 2):
             slope = score.diff(absolute.TABLE[row, 0])
             value = slope.subs(point).subs(dict.fromkeys(slope.atoms(sp.Indexed), 7))
             at = f"the score of query {tokens - 1} and key 0 has slope {value} in P[{row}, 0]"
-            refute(_has_gradient(row, tokens) != moves(row, tokens), f"sequences of {tokens}: {at}")
+            moved = any(loss.diff(absolute.TABLE[row, coordinate]) != 0 for coordinate in (0, 1))
+            refute(moved != moves(row, tokens), f"sequences of {tokens}: {at}")
     yield same_by_sympy("dP[p]/dP[r] for p = n - 1 - a, r = n + b, all a, b >= 0", slopes, sp.zeros(2, 2))
     yield "a loss of sequences of n tokens reads x_p + P[p] for p < n alone: its gradient to row r >= n is 0"
     yield "for an arbitrary loss, sequences of 1 to 4 tokens, every row: a gradient iff r < n"
-
-
-def _has_gradient(row: int, tokens: int) -> bool:
-    """True if an arbitrary differentiable loss of all embedded tokens has a gradient in the row."""
-    entries = [
-        sp.Symbol(f"x_{token}_{coordinate}") + entry
-        for token in range(tokens)
-        for coordinate, entry in enumerate(absolute.table_code(sp.Integer(token)))
-    ]
-    loss = sp.Function("loss")(*entries)
-    return any(loss.diff(absolute.TABLE[row, coordinate]) != 0 for coordinate in (0, 1))
 
 
 @CLAIMS.claim(

@@ -9,8 +9,8 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Strength
-from lengthgen.proofs_checks.facts import derivative
-from lengthgen.proofs_checks.formulas import Formula, alibi, bias_of
+from lengthgen.proofs_checks.facts import Formula, derivative
+from lengthgen.proofs_checks.formulas import alibi, bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.alibi import SOURCE
 from lengthgen.theory import rational

@@ -6,8 +6,7 @@ from itertools import product
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import ball, derivative, is_zero
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, is_zero
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.seqpe import ROOT, SOURCE
 from lengthgen.theory import laws

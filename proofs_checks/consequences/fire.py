@@ -1,14 +1,14 @@
 """FIRE's bias is relative up to the threshold alone, and tables that alternate need wider networks than its own."""
 
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import combinations, groupby, pairwise
 
 import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Strength
-from lengthgen.proofs_checks.facts import require_equal, same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula, bias_of
+from lengthgen.proofs_checks.facts import Formula, require_equal, same_by_sympy, sign
+from lengthgen.proofs_checks.formulas import bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers import fire
 from lengthgen.proofs_checks.papers.fire import FARTHEST, psi, published, require_positive, require_same
@@ -32,9 +32,24 @@ MOST_DISTANCES = 6
 )
 def relative_up_to_threshold(last: Formula = lambda threshold: threshold) -> Facts:
     """FIRE's bias depends on positions through j - i alone for queries j <= L, and for no query beyond."""
+    keys, queries = (index + 1 for index in np.triu_indices(FARTHEST))
     for threshold in range(1, 6):
-        _require_last(threshold, last(threshold))
-        _require_relation(threshold)
+        end = last(threshold)
+        seen: dict[int, sp.Expr] = {}
+        for distance, before in combinations(range(1, FARTHEST), 2):
+            after = before + 1
+            value, following = (published(distance, query, threshold, sp.S.One) for query in (before, after))
+            inputs = f"{value.n(4)} at j = {before}, {following.n(4)} at j = {after}"
+            verdict = f"so {'not' if after <= end else 'not only'} relative up to j = {end}"
+            wrong = (sign(value - following) == 0) != (after <= end)
+            refute(wrong, f"c = 1, L = {threshold}, D = {distance}: the input is {inputs}, {verdict}")
+        labels = biases.fire_relation(threshold).label(keys, queries)
+        for label, key, query in zip(labels.tolist(), keys.tolist(), queries.tolist(), strict=True):
+            part = published(query - key, query, threshold, biases.FIRE_RATE)
+            first = seen.setdefault(label, part)
+            refute(first != part, f"L = {threshold}: label {label} has the inputs {first} and {part} (i = {key})")
+        many = f"the relation has {len(seen)} labels up to query {FARTHEST}"
+        refute(len(seen) != threshold + sum(range(threshold, FARTHEST)), f"L = {threshold}: {many}")
     c, query, later = fire.c, fire.i + fire.D, sp.Symbol("j", positive=True)
     yield require_same(
         "j <= L = j + s: the input is psi(D) / psi(L), in which j does not occur",
@@ -48,30 +63,6 @@ def relative_up_to_threshold(last: Formula = lambda threshold: threshold) -> Fac
     law = biases.FIRE_LAW(published(sp.Abs(j - i), j, biases.FIRE_THRESHOLD, biases.FIRE_RATE))
     yield require_same("the law counted from 0, at j - 1 and i - 1", bias_of(biases.FIRE)(j - 1, i - 1), law)
     yield f"L = 1 .. 5, queries up to {FARTHEST}: pairs of one label of `fire.relation(L)` have one input"
-
-
-def _require_last(threshold: int, last: int) -> None:
-    """Require that each distance has one input for all queries up to `last`, and a different one beyond."""
-    for distance in range(1, FARTHEST):
-        for before, after in pairwise(range(distance + 1, FARTHEST + 1)):
-            value, following = (published(distance, query, threshold, sp.S.One) for query in (before, after))
-            inputs = f"{value.n(4)} at j = {before}, {following.n(4)} at j = {after}"
-            verdict = f"so {'not' if after <= last else 'not only'} relative up to j = {last}"
-            wrong = (sign(value - following) == 0) != (after <= last)
-            refute(wrong, f"c = 1, L = {threshold}, D = {distance}: the input is {inputs}, {verdict}")
-
-
-def _require_relation(threshold: int) -> None:
-    """Require that pairs with the same label of `fire.relation` have the same input."""
-    keys, queries = (index + 1 for index in np.triu_indices(FARTHEST))
-    labels = biases.fire_relation(threshold).label(keys, queries)
-    seen: dict[int, sp.Expr] = {}
-    for label, key, query in zip(labels.tolist(), keys.tolist(), queries.tolist(), strict=True):
-        part = published(query - key, query, threshold, biases.FIRE_RATE)
-        first = seen.setdefault(label, part)
-        refute(first != part, f"L = {threshold}: label {label} has the inputs {first} and {part} (i = {key})")
-    many = f"L = {threshold}: the relation has {len(seen)} labels up to query {FARTHEST}"
-    refute(len(seen) != threshold + sum(range(threshold, FARTHEST)), many)
 
 
 @CLAIMS.claim(

@@ -120,11 +120,8 @@ def gauge(weight: Formula = lambda own, rest: own / (own + rest), kept: Formula 
     step = "step: c_j+1 - c_j = D_i,j+1 - D_ij"
     yield step, lambda: combine(from_base, c_j, last_from_base) - c_j, lambda: combine(path, D, last) - D
     yield "c + g: no change", lambda: (c_j + g) - (c_i + g), lambda: c_j - c_i
-    yield (
-        "weight by S + c_j - c_i = weight by S + what is kept",
-        lambda: weight_under(lambda query, key: query - key),
-        lambda: weight_under(kept),
-    )
+    same_weight = "weight by S + c_j - c_i = weight by S + what is kept"
+    yield same_weight, lambda: weight_under(lambda c_j, c_i: c_j - c_i), lambda: weight_under(kept)
 
 
 def after_a_hard_run() -> Gates:

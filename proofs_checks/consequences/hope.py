@@ -8,7 +8,7 @@ import flint
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Strength
-from lengthgen.proofs_checks.facts import Formula, ball, derivative, product, require_equal
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, product
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.hope import GAP, KEY, OFFSET, QUERY, SOURCE, THETA, decaying
 from lengthgen.theory.encodings import hope, rotary
@@ -84,12 +84,12 @@ def uniform(damping: Formula = lambda theta, gap: theta + gap, spread: int = 2) 
     C, T = sp.Symbol("C", positive=True), sp.Symbol("T", integer=True, positive=True)
     law: dict[str, Any] = {"rate": THETA, "damping": damping(THETA, GAP)}
     channels = decaying(QUERY, KEY, OFFSET, law)
-    facts = [require_equal("score", lambda: hope.score(QUERY, KEY, offset=OFFSET, **law), channels)]
+    yield "score", lambda: hope.score(QUERY, KEY, offset=OFFSET, **law), channels
     for name, rate in zip(("slow", "fast"), hope.decay_rates(**law), strict=True):
         factor = sp.N(sp.exp(-10 * rate.subs({THETA: 1, GAP: sp.Rational(1, 10)})), 6)
         grows = f"its factor at D = 10 is {factor} > 1 for theta = 1, g = 1/10, so C is no bound"
         refute(not rate.is_positive, f"{name} channel: {grows}")
-        facts.append(f"{name} channel: the rate {rate} > 0, so its factor is at most 1")
+        yield f"{name} channel: the rate {rate} > 0, so its factor is at most 1"
     own, others = sp.exp(-C), (T - 1) * sp.exp(C)
     least, bound = own / (own + others), sp.exp(-spread * C) / T
     example = {C: 2, T: 100}
@@ -98,7 +98,6 @@ def uniform(damping: Formula = lambda theta, gap: theta + gap, spread: int = 2) 
     most = sp.exp(C) / (sp.exp(C) + (T - 1) * sp.exp(-C))
     room = (least - bound) * (own + others) * T
     rest = (sp.exp(2 * C) / T - most) * (sp.exp(C) + (T - 1) * sp.exp(-C)) * T
-    yield from facts
     yield "(least - e^(-2C)/T) T (sum) = e^-C - e^-3C > 0", room, lambda: sp.exp(-C) - sp.exp(-3 * C)
     yield "(e^(2C)/T - most) T (sum) = e^3C - e^C > 0", rest, lambda: sp.exp(3 * C) - sp.exp(C)
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, short
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.interpolation import BASE, DEFINITION, SOURCE, THEOREM
 from lengthgen.theory.encodings import rotary
@@ -42,7 +41,7 @@ def neighbours(step: Formula = lambda frequency, shrink: frequency * shrink) -> 
     falsifiers={
         "limit 1": {"limit": lambda base: sp.Integer(1)},
         "d / (4 ln c) for the printed constant": {
-            "printed": lambda head_dim, base: 2 * rotary.printed_error_constant(head_dim=head_dim, base=base)
+            "printed": lambda **sizes: 2 * rotary.printed_error_constant(**sizes)
         },
         "(d - 2) / (8 ln c) for the printed constant": {
             "printed": lambda head_dim, base: rotary.printed_error_constant(head_dim=head_dim - 2, base=base)

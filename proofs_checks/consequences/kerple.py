@@ -2,8 +2,8 @@
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula, alibi, bias_of
+from lengthgen.proofs_checks.facts import Formula, same_by_sympy
+from lengthgen.proofs_checks.formulas import alibi, bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.kerple import SOURCE
 from lengthgen.theory.encodings import biases

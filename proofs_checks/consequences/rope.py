@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import is_zero, require_equal, same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, is_zero, require_equal, same_by_sympy, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.rope import PLANES, SOURCE, short, turned
 from lengthgen.theory.encodings import rotary

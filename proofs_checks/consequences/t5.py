@@ -5,7 +5,8 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.proofs_checks.formulas import Formula, alibi
+from lengthgen.proofs_checks.facts import Formula
+from lengthgen.proofs_checks.formulas import alibi
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.t5 import BEYOND, PLACE, RELEASED, RULE, SOURCE, causal_rule, row
 from lengthgen.theory.encodings import biases

@@ -2,8 +2,7 @@
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import derivative
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, derivative
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.rope import PLANES
 from lengthgen.proofs_checks.papers.xpos import SOURCE

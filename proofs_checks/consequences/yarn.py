@@ -1,11 +1,11 @@
 """NTK-aware scaling slows each plane by some amount, dynamic scaling forbids a cache of keys, YaRN at s = 1 is RoPE."""
 
+from itertools import combinations_with_replacement
 from typing import Any
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import ball, short
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers import yarn
 from lengthgen.proofs_checks.papers.interpolation import BASE
@@ -79,7 +79,18 @@ def recomputed(key_length: Formula = lambda arrival, length: length) -> Facts:
     arrived = " and ".join(short(_example(*pair, lambda arrival, _: arrival)) for pair in pairs)
     yield "score at i + t, j + t = score at i, j", there, here
     yield f"{where}: keys 3 and 23 score {short(first)}, and as turned on arrival {arrived}"
-    yield _labels_tell_distance_and_length()
+    relation, most = rotary.DYNAMIC_NTK.relation, 12
+    assert relation is not None
+    seen: dict[tuple[int, int], int] = {}
+    for length in range(1, most + 1):
+        labels = relation.labels(length, length)
+        for key, query in combinations_with_replacement(range(length), 2):
+            tokens, label = (query - key, length), int(labels[key, query])
+            earlier = seen.setdefault(tokens, label)
+            refute(earlier != label, f"distance and length {tokens} have the labels {earlier} and {label}")
+    count = len(set(seen.values()))
+    refute(count < len(seen), f"{len(seen)} pairs of distance and length have {count} labels")
+    yield f"{len(seen)} pairs of distance and length up to n = {most} have a label each"
 
 
 def _score(key: sp.Expr, query: sp.Expr, length: sp.Expr, key_length: Formula) -> sp.Expr:
@@ -100,23 +111,6 @@ def _example(key: int, query: int, key_length: Formula) -> Any:
         slowed = plane.replace(rotary.NTK_FACTOR_AT, lambda scale, index=index: _slowed(index, sp.Integer(8), scale))
         total += slowed.xreplace({rotary.FREQUENCY: theta})
     return ball(total)
-
-
-def _labels_tell_distance_and_length() -> str:
-    """Fact that the labels of the relation tell every pair of distance and length apart. Raises `Refuted` if not."""
-    relation, most = rotary.DYNAMIC_NTK.relation, 12
-    assert relation is not None
-    seen: dict[tuple[int, int], int] = {}
-    for length in range(1, most + 1):
-        labels = relation.labels(length, length)
-        for key in range(length):
-            for query in range(key, length):
-                pair, label = (query - key, length), int(labels[key, query])
-                first = seen.setdefault(pair, label)
-                refute(first != label, f"distance and length {pair} have the labels {first} and {label}")
-    count = len(set(seen.values()))
-    refute(count < len(seen), f"{len(seen)} pairs of distance and length have {count} labels")
-    return f"{len(seen)} pairs of distance and length up to n = {most} have a label each"
 
 
 @CLAIMS.claim(

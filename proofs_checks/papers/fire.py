@@ -6,8 +6,8 @@ from itertools import product
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source
-from lengthgen.proofs_checks.facts import ball, same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula, alibi
+from lengthgen.proofs_checks.facts import Formula, ball, same_by_sympy, sign
+from lengthgen.proofs_checks.formulas import alibi
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.biases import ALIBI_SLOPE
@@ -66,12 +66,8 @@ def _cases() -> Iterator[tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]]:
     label="P",
     assumptions=("keys i = 1 .. j, positions counted from 1", "c > 0, L > 0"),
     falsifiers={
-        "divided by psi(L) alone": {
-            "fraction": lambda distance, query, threshold, rate: psi(distance, rate) / psi(threshold, rate)
-        },
-        "positions counted from 0, as in the listing": {
-            "fraction": lambda distance, query, threshold, rate: published(distance, query - 1, threshold, rate)
-        },
+        "divided by psi(L) alone": {"fraction": lambda D, j, L, c: psi(D, c) / psi(L, c)},
+        "positions counted from 0, as in the listing": {"fraction": lambda D, j, L, c: published(D, j - 1, L, c)},
     },
 )
 def unit_range(fraction: Formula = published) -> Facts:
@@ -104,8 +100,8 @@ def _matched(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Exp
     label="P",
     assumptions=("c > 0, j > L > 0",),
     falsifiers={
-        "equal at equal distances": {"matched": lambda distance, query, threshold, rate: distance},
-        "distances scaled by L/j": {"matched": lambda distance, query, threshold, rate: distance * threshold / query},
+        "equal at equal distances": {"matched": lambda D, j, L, c: D},
+        "distances scaled by L/j": {"matched": lambda D, j, L, c: D * L / j},
     },
 )
 def rescaled_rows(matched: Formula = _matched) -> Facts:
@@ -132,19 +128,12 @@ def _alibi_shape(part: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     return alibi(biases.fire_distance(part, threshold=threshold, rate=rate))
 
 
-def _kerple_power(distance: sp.Expr) -> sp.Expr:
-    return biases.kerple_power(distance, scale=biases.KERPLE_SCALE, exponent=biases.KERPLE_EXPONENT)
-
-
-def _kerple_logarithm(distance: sp.Expr) -> sp.Expr:
-    return biases.kerple_logarithm(distance, scale=biases.KERPLE_SCALE, rate=biases.KERPLE_RATE)
-
-
-def _t5(distance: sp.Expr) -> sp.Expr:
-    return biases.T5_WEIGHTS[biases.t5_bucket(distance)]
-
-
-_BIASES = {"ALiBi": alibi, "Kerple, power": _kerple_power, "Kerple, log": _kerple_logarithm, "T5": _t5}
+_BIASES: dict[str, Formula] = {
+    "ALiBi": alibi,
+    "Kerple, power": lambda D: biases.kerple_power(D, scale=biases.KERPLE_SCALE, exponent=biases.KERPLE_EXPONENT),
+    "Kerple, log": lambda D: biases.kerple_logarithm(D, scale=biases.KERPLE_SCALE, rate=biases.KERPLE_RATE),
+    "T5": lambda D: biases.T5_WEIGHTS[biases.t5_bucket(D)],
+}
 
 
 @CLAIMS.claim(
@@ -155,10 +144,8 @@ _BIASES = {"ALiBi": alibi, "Kerple, power": _kerple_power, "Kerple, log": _kerpl
     assumptions=("f is any function of [0, 1), not only a network of 32 units", "c > 0, L > 0"),
     falsifiers={
         "exact at j = L + 1": {"beyond": 1},
-        "f linear": {"shape": lambda part, threshold, rate: -ALIBI_SLOPE * threshold * part},
-        "without the 1 taken off": {
-            "shape": lambda part, threshold, rate: _alibi_shape(part, threshold, rate) - ALIBI_SLOPE / rate
-        },
+        "f linear": {"shape": lambda u, L, c: -ALIBI_SLOPE * L * u},
+        "without the 1 taken off": {"shape": lambda u, L, c: _alibi_shape(u, L, c) - ALIBI_SLOPE / c},
     },
 )
 def exact_up_to_threshold(shape: Formula = _alibi_shape, beyond: int = 0) -> Facts:

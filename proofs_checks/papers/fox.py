@@ -5,16 +5,7 @@ from functools import partial
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source
-from lengthgen.proofs_checks.facts import (
-    Formula,
-    Path,
-    ball,
-    combine,
-    empty_value,
-    next_term,
-    require_equal,
-    same_by_sympy,
-)
+from lengthgen.proofs_checks.facts import Formula, ball, combine, empty_value, next_term, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases, grape, paths
 from lengthgen.theory.zero.sympy_engine import Undecided
@@ -61,7 +52,7 @@ def sigmoid(own: sp.Expr, rest: sp.Expr) -> sp.Expr:
         "gates added, not multiplied": {"gate": lambda key, query: sp.Sum(*path_gate(key, query).args)},
     },
 )
-def path_product(bias: Path = along_path, gate: Path = path_gate) -> Facts:
+def path_product(bias: Formula = along_path, gate: Formula = path_gate) -> Facts:
     """If the bias is the sum of log forget gates after the key, up to the query, attention is weighted by the product
     of these gates: softmax(S + D) is F exp(S), normalised.
     """
@@ -155,7 +146,7 @@ def recurrence(carry: Formula = paths.fox_state) -> Facts:
         "gate of the key included": {"bias": lambda key, query: along_path(key - 1, query)},
     },
 )
-def cocycle(bias: Path = along_path, in_query: int = -1, in_key: int = 1) -> Facts:
+def cocycle(bias: Formula = along_path, in_query: int = -1, in_key: int = 1) -> Facts:
     """Biases add up along the path, D_ij = D_il + D_lj; D is 0 at the query itself, never positive, rises with the
     position of the key and falls with that of the query.
 

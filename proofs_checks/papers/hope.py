@@ -4,6 +4,7 @@ RoPE by continuation (errata F5), keys for a wanted distance (errata F6), absolu
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache, partial, reduce
 from itertools import pairwise, product
@@ -372,12 +373,11 @@ def no_real_rope(
     yield "RoPE's discriminant is -(2 sin w)^2", sp.discriminant(of_rope, x), lambda: -((2 * sp.sin(w)) ** 2)
     yield "exp(iw) > 0 only for w in 2 pi Z"
     offset, zero = sp.Symbol("D", integer=True), sp.Integer(0)
-    trivial, facts = hope.kernel(offset, rate=zero, damping=zero), []
+    trivial = hope.kernel(offset, rate=zero, damping=zero)
     for frequency in (zero, 2 * sp.pi):
-        facts.append(same_by_sympy(f"RoPE at w = {frequency} = trivial HoPE", rotation(offset * frequency), trivial))
+        yield same_by_sympy(f"RoPE at w = {frequency} = trivial HoPE", rotation(offset * frequency), trivial)
         multiple = (frequency / reproduced_period).is_integer
         refute(not multiple, f"w = {frequency} is reproduced by theta = theta' = 0")
-    yield from facts
     yield same_by_sympy(f"RoPE's step at w = {reproduced_period} = trivial HoPE", rotation(reproduced_period), trivial)
 
 
@@ -478,18 +478,12 @@ def factorised(position: int, offset: int, dtype: type[np.floating[Any]]) -> flo
         return float(first + second)
 
 
-def _first(score: Callable[[int], float], condition: Callable[[float], bool]) -> int:
-    """First position from which on the condition is met, by doubling and halving."""
-    after = 1
-    while not condition(score(after)):
-        after *= 2
-        if after > _FARTHEST:
-            raise Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
-    before = after // 2
-    while after - before > 1:
-        middle = (before + after) // 2
-        before, after = (before, middle) if condition(score(middle)) else (middle, after)
-    return after
+def _first_lost(score: Callable[[int], float], is_lost: Callable[[float], bool]) -> int:
+    """First position from which on the score is lost, by bisection."""
+    first = 1 + bisect_left(range(1, _FARTHEST + 1), True, key=lambda position: is_lost(score(position)))
+    if first > _FARTHEST:
+        raise Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
+    return first
 
 
 @CLAIMS.claim(
@@ -541,8 +535,8 @@ def accurate(
     ends, loss = [], []
     for width in (np.float32, np.float64):
         scores = partial(factors, offset=0, dtype=width)
-        zero_from = _first(scores, lambda score: score == 0)
-        endless_from = _first(scores, lambda score: not math.isfinite(score))
+        zero_from = _first_lost(scores, lambda score: score == 0 or not math.isfinite(score))
+        endless_from = _first_lost(scores, lambda score: not math.isfinite(score))
         lost_from = f"0 from position {zero_from}, not finite from position {endless_from}"
         loss.append(f"factorised in {width.__name__}: {lost_from}")
         ends += [zero_from, endless_from]

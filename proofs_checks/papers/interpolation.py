@@ -13,8 +13,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
-from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, short
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
@@ -74,14 +73,6 @@ def _aligned_error(at: sp.Expr, *, ends: tuple[sp.Expr, sp.Expr], centre: sp.Exp
     return score(at) - rotary.linear_interpolation(at, ends=ends, values=[score(end) for end in ends])
 
 
-def _error_and_bound(head_dim: int, constant: Formula) -> tuple[Any, Any]:
-    """Error at 1/2 between 0 and 1 with all planes aligned there, and the bound with K."""
-    frequencies = rotary.frequencies(head_dim, BASE)
-    error = _aligned_error(sp.S.Half, ends=(sp.S.Zero, sp.S.One), centre=sp.S.Half)
-    total = sp.Add(*(error.xreplace({rotary.FREQUENCY: frequency}) for frequency in frequencies))
-    return ball(total), ball(constant(frequencies, BASE) * sp.S.Half * (1 - sp.S.Half))
-
-
 def _one_plane() -> Facts:
     """Facts for one plane: |f - f_linear| <= |h| theta^2/2 (x - x1)(x2 - x) for its score f at the distance t."""
     x, t, left, right = sp.symbols("x t x1 x2", real=True)
@@ -137,7 +128,12 @@ def least_constant(constant: Formula = lambda frequencies, base: rotary.error_co
     K half the sum of theta_l^2 and no smaller K (errata F1: the paper prints K = d/(8 ln c), which is exceeded at its
     own d = 128, c = 10^4).
     """
-    rows = [(head_dim, *_error_and_bound(head_dim, constant)) for head_dim in _PRINTED_WIDTHS]
+    rows, at = [], sp.S.Half  # the error at 1/2 between 0 and 1 with all planes aligned there, and the bound with K
+    error = _aligned_error(at, ends=(sp.S.Zero, sp.S.One), centre=at)
+    for head_dim in _PRINTED_WIDTHS:
+        thetas = rotary.frequencies(head_dim, BASE)
+        total = sp.Add(*(error.xreplace({rotary.FREQUENCY: theta}) for theta in thetas))
+        rows.append((head_dim, ball(total), ball(constant(thetas, BASE) * at * (1 - at))))
     where = f"c = {BASE}, h_l = exp(-i theta_l/2), x = 1/2 in [0, 1]"
     exceeded = [f"d = {d}: error {short(error)} > {short(bound)}" for d, error, bound in rows if error > bound]
     refute(exceeded, f"{where}; {'; '.join(exceeded)}")

@@ -10,8 +10,8 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source
-from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula, alibi, bias_of
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy, sign
+from lengthgen.proofs_checks.formulas import alibi, bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory import rational
 from lengthgen.theory.encodings import biases
@@ -170,9 +170,7 @@ def alibi_case(exponent: int = 1, slopes: int = 1) -> Facts:
     assumptions=("finitely many distinct real points",),
     falsifiers={
         "already with c = 0": {"constant": lambda strength, total, count: sp.S.Zero},
-        "with the c at which it is only semidefinite": {
-            "constant": lambda strength, total, count: (strength - total) / count**2
-        },
+        "with the c at which it is only semidefinite": {"constant": lambda g, total, count: (g - total) / count**2},
         "for p = 2 too": {"exponent": 2},
     },
 )

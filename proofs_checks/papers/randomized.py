@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement, pairwise, permutations
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import randomized, rotary
 from lengthgen.theory.encodings.encoding import LENGTH

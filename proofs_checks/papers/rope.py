@@ -1,12 +1,12 @@
 """RoPE (RoFormer, arXiv 2104.09864): its score is relative, norms are kept, and the score has a bound but no limit."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source
-from lengthgen.proofs_checks.facts import derivative, empty_value, is_zero, last_term, sign
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, derivative, empty_value, is_zero, last_term, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import rotary
 
@@ -101,9 +101,7 @@ _CONTENTS = {
     assumptions=("induction on the number of planes, content free", "signs of numbers by ball arithmetic"),
     answers=("first_rise",),
     falsifiers={
-        "a tenth of the frequencies": {
-            "frequencies": lambda width: [theta / 10 for theta in rotary.frequencies(width)]
-        },
+        "a tenth of the frequencies": {"frequencies": lambda width: [w / 10 for w in rotary.frequencies(width)]},
         "planes that do not turn": {"frequencies": lambda width: [sp.S.Zero] * (width // 2)},
         "the last difference left out": {
             "bound": lambda content, angles: rotary.decay_bound([weight - content[-1] for weight in content], angles)
@@ -126,7 +124,13 @@ def decay_is_a_bound(
     both = f"the score is {short(here)} at D = 0 and {short(there)} at D = {_BEST}"
     refute(sign(there - here) != 1, f"k = R({_BEST}) q: {both}")
     yield from _by_parts()
-    yield _bounds_scores(bound)
+    distances, thetas = (0, 1, 4), rotary.frequencies(_HEAD_DIM)
+    for distance, (name, content) in product(distances, _CONTENTS.items()):
+        largest = bound([*map(sp.Integer, content)], [distance * theta for theta in thetas])
+        score = sp.Add(*(weight * plane for weight, plane in zip(content, _planes(distance, thetas), strict=True)))
+        beyond = f"the score {short(score)} is beyond the bound {short(largest)}"
+        refute(-1 in (sign(largest - score), sign(largest + score)), f"{name}, D = {distance}: {beyond}")
+    yield f"d = {_HEAD_DIM}, {', '.join(_CONTENTS)}: scores within the bound at D in {distances}"
     for content, turns, value in _WORKED:
         computed = bound([*map(sp.Integer, content)], [sp.pi * turn for turn in turns])
         numbers = f"max |step| sum |S| is {value}, the bound {short(computed)}"
@@ -169,20 +173,6 @@ def _by_parts() -> Facts:
         lambda: partial_score - content_here * so_far + step + content_after * later,
     )
     yield "h_(d/2) = 0 ends it; the triangle inequality gives |sum h z| <= max |h_l - h_(l+1)| sum |S_(l+1)|"
-
-
-def _bounds_scores(bound: Formula) -> str:
-    """Fact that the scores of some contents are within the bound. Raises `Refuted` if not."""
-    distances, thetas = (0, 1, 4), rotary.frequencies(_HEAD_DIM)
-    for distance in distances:
-        planes = _planes(distance, thetas)
-        for name, content in _CONTENTS.items():
-            largest = bound([*map(sp.Integer, content)], [distance * theta for theta in thetas])
-            score = sp.Add(*(weight * plane for weight, plane in zip(content, planes, strict=True)))
-            beyond = f"the score {short(score)} is beyond the bound {short(largest)}"
-            outside = -1 in (sign(largest - score), sign(largest + score))
-            refute(outside, f"{name}, D = {distance}: {beyond}")
-    return f"d = {_HEAD_DIM}, {', '.join(_CONTENTS)}: scores within the bound at D in {distances}"
 
 
 def _planes(distance: int, frequencies: Sequence[sp.Expr], *, turned: int = 0) -> list[sp.Expr]:

@@ -9,8 +9,7 @@ from itertools import product
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
-from lengthgen.proofs_checks.facts import same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases, seqpe
 from lengthgen.theory.encodings.encoding import WIDTH
@@ -128,10 +127,6 @@ def _by_digits(pivot: int, candidates: Sequence[int]) -> int:
     return differing.index(min(differing))
 
 
-def _last_nearest(pivot: int, candidates: Sequence[int]) -> int:
-    return len(candidates) - 1 - seqpe.nearest(pivot, candidates[::-1])
-
-
 @CLAIMS.claim(
     "seqpe-3-label",
     "label of the contrastive loss",
@@ -139,7 +134,10 @@ def _last_nearest(pivot: int, candidates: Sequence[int]) -> int:
     label="P",
     strength=Strength.EXHAUSTIVE,
     reach=f"positions below {_POSITIONS}",
-    falsifiers={"fewest digits that differ": {"label": _by_digits}, "the last of several": {"label": _last_nearest}},
+    falsifiers={
+        "fewest digits that differ": {"label": _by_digits},
+        "the last of several": {"label": lambda pivot, candidates: 1 - seqpe.nearest(pivot, candidates[::-1])},
+    },
 )
 def labels(label: Formula = seqpe.nearest) -> Facts:
     """The label is the candidate at the least distance from the pivot, the first of several, and not the one with the

@@ -7,8 +7,8 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
-from lengthgen.proofs_checks.facts import same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula, bias_of
+from lengthgen.proofs_checks.facts import Formula, same_by_sympy
+from lengthgen.proofs_checks.formulas import bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.biases import T5_BUCKETS, T5_LONGEST

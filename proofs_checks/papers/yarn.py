@@ -5,8 +5,7 @@ from typing import Any
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.facts import ball, same_by_sympy, short
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.interpolation import BASE
 from lengthgen.theory.encodings import rotary
@@ -161,19 +160,6 @@ def _index_range(head_dim: int, base: int, trained: sp.Integer, beta: int) -> tu
     return rotary.yarn_index_range(head_dim, base, trained_length=trained, **turns)
 
 
-def _require_range(head_dim: int, base: int, trained: sp.Integer, beta: int) -> str:
-    """Fact on the indices between which the code's ramp falls. Raises `Refuted` if they are not the rounded c(n)."""
-    fast, slow = (
-        ball(rotary.yarn_plane_with(sp.Integer(turns), head_dim=head_dim, base=base, trained_length=trained))
-        for turns in (beta, 1)
-    )
-    listed = _index_range(head_dim, base, trained, beta)
-    due = (max(int(fast.floor().unique_fmpz()), 0), min(int(slow.ceil().unique_fmpz()), head_dim - 1))
-    where, falls = f"d = {head_dim}, b = {base}, L = {trained}", f"the code ramp falls from {due[0]} to {due[1]}"
-    refute(listed != due, f"{where}: {falls}, not from {listed[0]} to {listed[1]}")
-    return f"{where}: c({beta}) = {short(fast)}, c(1) = {short(slow)}, {falls}"
-
-
 @CLAIMS.claim(
     "yarn-2",
     "released code: the range of planes over which the ramp falls",
@@ -206,8 +192,16 @@ def inverse(plane_with: Formula = rotary.yarn_plane_with) -> Facts:
         refute(not right, f"d = {_HEAD_DIM}, L = {_TRAINED}: plane c({number}) turns {short(turns)} times")
     number, *sizes = sp.symbols("n d b L", positive=True)
     yield same_by_sympy("r of the plane c(n) = n", turned(number, *sizes), number)
-    for setting in _SETTINGS:
-        yield _require_range(*setting)
+    for head_dim, base, trained, beta in _SETTINGS:
+        fast, slow = (
+            ball(rotary.yarn_plane_with(sp.Integer(turns), head_dim=head_dim, base=base, trained_length=trained))
+            for turns in (beta, 1)
+        )
+        first, last = _index_range(head_dim, base, trained, beta)
+        due = (max(int(fast.floor().unique_fmpz()), 0), min(int(slow.ceil().unique_fmpz()), head_dim - 1))
+        where, falls = f"d = {head_dim}, b = {base}, L = {trained}", f"the code ramp falls from {due[0]} to {due[1]}"
+        refute((first, last) != due, f"{where}: {falls}, not from {first} to {last}")
+        yield f"{where}: c({beta}) = {short(fast)}, c(1) = {short(slow)}, {falls}"
     where = f"d = 8, b = {BASE}, L = 4"
     try:
         first, last = _index_range(8, BASE, sp.Integer(4), 32)
@@ -225,12 +219,8 @@ def inverse(plane_with: Formula = rotary.yarn_plane_with) -> Facts:
     answers=("plane", "gap"),
     falsifiers={
         "beta = 16": {"turns_kept": 16},
-        "the code's ramp one plane late": {
-            "index_ramp": lambda plane, **ends: rotary.yarn_index_ramp(plane - 1, **ends)
-        },
-        "the square of the code's ramp": {
-            "index_ramp": lambda plane, **ends: rotary.yarn_index_ramp(plane, **ends) ** 2
-        },
+        "the code's ramp one plane late": {"index_ramp": lambda plane, **of: rotary.yarn_index_ramp(plane - 1, **of)},
+        "the square of the code's ramp": {"index_ramp": lambda plane, **of: rotary.yarn_index_ramp(plane, **of) ** 2},
     },
 )
 def ramps_apart(

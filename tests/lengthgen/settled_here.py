@@ -9,9 +9,14 @@ from lengthgen.proofs_checks.result import Result
 
 
 def settled_here(
-    claims: Sequence[Claim], tasks: Mapping[str, Any], time_limit: float, record: Callable[[Result], None]
+    claims: Sequence[Claim],
+    selection: ledger.Selection,
+    entries: Mapping[str, Any],
+    time_limit: float,
+    record: Callable[[Result], None],
 ) -> None:
     """Stand-in for `lengthgen.proofs_checks.ledger._run_in_parallel`."""
     own_claims._loaded.cache_clear()  # a worker has loaded no file yet
     for claim in claims:
-        record(Result.from_plain(claim, ledger._settle(tasks[claim.id])))
+        plain = ledger._settle(selection.find, claim.id, selection.home(claim), entries.get(claim.id))
+        record(Result.from_plain(claim, plain))

@@ -135,7 +135,7 @@ COMPUTING = (
     "lengthgen.questions.rounds.train_all",
     "lengthgen.reproduce.Cached",
     "lengthgen.questions.report._explorations",
-    "lengthgen.proofs_checks.ledger._tasks",
+    "lengthgen.proofs_checks.ledger._entries",
 )
 """Functions where the long parts of all commands begin, by the modules that call them."""
 

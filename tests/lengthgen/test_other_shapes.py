@@ -29,7 +29,7 @@ from lengthgen.paper_figs.figures import learned_labels
 from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels
 from lengthgen.paper_figs.sources import RECORDS, find_record
 from lengthgen.paper_figs.stored import exploration, read_circuits
-from lengthgen.proofs_checks import ledger
+from lengthgen.proofs_checks import ledger, registry
 from lengthgen.proofs_checks.formal import recorded
 from lengthgen.proofs_checks.result import RESULT, Result
 from lengthgen.proofs_checks.runner import run_claim
@@ -110,13 +110,14 @@ def test_no_value_of_another_type_is_read_from_a_cache(name):
 def test_a_claim_whose_stored_result_has_another_shape_is_run_again(tmp_path, gaps, capsys):
     entry = UserCached(path=tmp_path / "claim.json", code="")
     content = plain(SHAPES["claim"][1]())
+    chosen = ledger.Selection(claims=(CLAIM,), find=registry.find, home=registry.home)
     for other in changed(content, gaps=gaps):
         entry.keep(other)
-        read = ledger._read_entry(CLAIM, entry)
+        read = ledger._stored(chosen, {CLAIM.id: entry}).get(CLAIM.id)
         assert read is None or (gaps and read.strength), "what may be absent may be"
         assert read is not None or "claim.json was damaged and is made again" in capsys.readouterr().err
     entry.keep(content)
-    assert isinstance(ledger._read_entry(CLAIM, entry), Result)
+    assert isinstance(ledger._stored(chosen, {CLAIM.id: entry})[CLAIM.id], Result)
 
 
 def of_run(run: SealedRun, out: Path):

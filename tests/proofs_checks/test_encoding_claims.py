@@ -1,5 +1,8 @@
 """Claims on encodings: figures that are quoted, drawn anew, and formulas between right and wrong."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import flint
 import numpy as np
 import pytest
@@ -7,7 +10,8 @@ import pytest
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.papers import graph_alibi
-from lengthgen.theory.encodings import hope, paths
+from lengthgen.theory.encodings import grape, hope, paths
+from lengthgen.theory.encodings.encoding import Encoding
 
 
 def test_a_threshold_that_prunes_less_is_not_called_false(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,3 +45,33 @@ def test_negative_type_by_coefficients_is_that_of_eigenvalues() -> None:
             with pytest.raises(Refuted, match="on the vector of sum 0"):
                 graph_alibi.require_negative_type("", distances)
     assert answers == {True, False}
+
+
+def _key_turned_back(encoding: Encoding) -> Encoding:
+    act = encoding.rotate
+    assert act is not None
+    return replace(encoding, rotate=lambda *at: (act(*at)[0], act(*at)[1].T))
+
+
+def _without_bias(encoding: Encoding) -> Encoding:
+    return replace(encoding, bias=None)
+
+
+@pytest.mark.parametrize(
+    ("record", "wrong", "claim_id"),
+    [
+        ("GRAPE", _key_turned_back, "grape-3"),
+        ("COMMUTING", _key_turned_back, "grape-6"),
+        ("CONTEXTUAL", _key_turned_back, "grape-contextual"),
+        ("ADDITIVE", _without_bias, "grape-8"),
+        ("GATED", _without_bias, "grape-17"),
+        ("PATH", _without_bias, "grape-15"),
+    ],
+)
+def test_a_wrong_record_of_grape_is_refuted(
+    record: str, wrong: Callable[[Encoding], Encoding], claim_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grape, record, wrong(getattr(grape, record)))
+    claim = registry.find(claim_id)
+    with pytest.raises((Refuted, AttributeError), match=r"\d|no attribute 'function'"):
+        claim.check(**claim.holds)

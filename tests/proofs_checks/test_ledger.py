@@ -57,9 +57,10 @@ def run(tmp_path, steps):
 def here(monkeypatch):
     """Run the claims in this process, where a test is about what is kept of them."""
 
-    def settle(claims, tasks, time_limit, record):
+    def settle(claims, selection, entries, time_limit, record):
         for claim in claims:
-            record(Result.from_plain(claim, ledger._settle(tasks[claim.id])))
+            plain = ledger._settle(selection.find, claim.id, selection.home(claim), entries.get(claim.id))
+            record(Result.from_plain(claim, plain))
 
     monkeypatch.setattr(ledger, "_run_in_parallel", settle)
 

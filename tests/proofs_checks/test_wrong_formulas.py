@@ -11,9 +11,9 @@ import pytest
 import sympy as sp
 from sympy.core.cache import clear_cache
 
-from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks import mutations, registry
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.theory.encodings import absolute, paths, prism, relations, rotary
+from lengthgen.theory.encodings import absolute, grape, paths, prism, relations, rotary
 from lengthgen.theory.learning import pola
 from lengthgen.theory.lrc import LrcProfile, profile
 from lengthgen.theory.relation import Relation, from_function
@@ -287,7 +287,7 @@ def forget_evaluated_functions() -> Iterator[None]:
     clear_cache()
 
 
-def _check_with(right: Any, wrong: Any, claim_id: str) -> None:
+def check_with(right: Any, wrong: Any, claim_id: str) -> None:
     """Check a claim with the wrong formula where its statement has the right one."""
     claim = CLAIMS[claim_id]
     claim.check(**{key: wrong if callable(right) and value is right else value for key, value in claim.holds.items()})
@@ -311,7 +311,7 @@ def test_an_altered_formula_is_refuted(
         clear_cache()
         try:
             monkeypatch.setattr(home, formula, way(right))
-            _check_with(right, getattr(home, formula), claim_id)
+            check_with(right, getattr(home, formula), claim_id)
         except Refuted as counterexample:
             if any(letter.isdigit() for letter in str(counterexample)):
                 return
@@ -404,6 +404,17 @@ WRONG: list[tuple[str, Any, str, str]] = [
             (lambda key, query, length: query + length * length, r"distance and length .* have the labels"),
         )
     ),
+    *(
+        (
+            f"encodings.grape.{record}",
+            mutations.with_law("rotate", lambda rotate, *at: (rotate(*at)[0], rotate(*at)[1].T))(
+                getattr(grape, record)
+            ),
+            claim_id,
+            r"\d",
+        )
+        for record, claim_id in (("GRAPE", "grape-3"), ("COMMUTING", "grape-6"), ("CONTEXTUAL", "grape-contextual"))
+    ),
     ("encodings.relations.restricted_shift", lambda plane, *, angle, turns: 2 * plane - angle, "wavelet-2", r"\d"),
     ("encodings.relations.restricted_turns", lambda position: sp.S.One, "wavelet-2", r"\d"),
     (
@@ -447,4 +458,4 @@ def test_a_wrong_formula_is_refuted(
     right = getattr(import_module(f"lengthgen.theory.{module}"), name)
     monkeypatch.setattr(f"lengthgen.theory.{formula}", wrong)
     with pytest.raises(Refuted, match=reason):
-        _check_with(right, wrong, claim_id)
+        check_with(right, wrong, claim_id)

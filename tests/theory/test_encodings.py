@@ -1,6 +1,6 @@
 """The symbolic laws agree in numbers with dense matrices built here, in several head dimensions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -35,41 +35,26 @@ def _oracle_frequencies(head_dim: int, base: float) -> Vector:
     return np.array([base ** (-even / head_dim) for even in range(0, head_dim, 2)])
 
 
-@pytest.mark.parametrize("head_dim", DIMENSIONS)
-def test_rope_frequencies(head_dim: int) -> None:
-    exact = [_number(frequency) for frequency in rotary.frequencies(head_dim)]
-    np.testing.assert_allclose(exact, _oracle_frequencies(head_dim, 10000.0), rtol=1e-14)
-
-
-@pytest.mark.parametrize("head_dim", [0, -2, 3])
-def test_rope_refuses_a_head_that_is_no_sum_of_planes(head_dim: int) -> None:
-    with pytest.raises(ValueError, match="positive even"):
-        rotary.frequencies(head_dim)
-
-
 @pytest.mark.parametrize(("trained", "base", "planes"), [(4, 10000, "0 to plane 0"), (4096, 3, "10 to plane 7")])
 def test_yarn_refuses_a_ramp_without_extent(trained: int, base: int, planes: str) -> None:
     with pytest.raises(ValueError, match=f"no ramp: it would fall from plane {planes}"):
         rotary.yarn_index_range(8, base, trained_length=sp.Integer(trained), alpha=sp.Integer(1), beta=sp.Integer(32))
 
 
-@pytest.mark.parametrize("head_dim", DIMENSIONS)
-@pytest.mark.parametrize(("key_position", "query_position"), POSITIONS)
-def test_rope_score_is_the_dense_rotation(head_dim: int, key_position: int, query_position: int) -> None:
-    query, key = _vectors(1, head_dim, 2)
-    generator = block_diag(*(np.array([[0, -w], [w, 0]]) for w in _oracle_frequencies(head_dim, 10000.0)))
-    dense = (expm(query_position * generator) @ query) @ (expm(key_position * generator) @ key)
-    score = sum(
-        rotary.score(
-            _exact(query[2 * plane : 2 * plane + 2]),
-            _exact(key[2 * plane : 2 * plane + 2]),
-            query_position=sp.Integer(query_position),
-            key_position=sp.Integer(key_position),
-            frequency=frequency,
-        )
-        for plane, frequency in enumerate(rotary.frequencies(head_dim))
-    )
-    np.testing.assert_allclose(_number(score), dense, rtol=1e-11, atol=1e-12)
+@pytest.mark.parametrize(
+    ("law", "size", "message"),
+    [
+        *((rotary.frequencies, size, "head_dim must be a positive even number") for size in (0, -2, 3)),
+        *(
+            (slopes, size, "heads must be positive")
+            for slopes in (biases.alibi_slopes, rotary.swat_slopes)
+            for size in (0, -1)
+        ),
+    ],
+)
+def test_sizes_without_planes_or_heads_are_refused(law: Callable[[int], object], size: int, message: str) -> None:
+    with pytest.raises(ValueError, match=f"{message}, not {size}"):
+        law(size)
 
 
 @pytest.mark.parametrize("head_dim", DIMENSIONS)
@@ -124,43 +109,6 @@ def test_alibi_is_the_dense_unipotent_action(head_dim: int, key_position: int, q
     np.testing.assert_allclose(_number(score), moved_query @ moved_key, rtol=1e-13, atol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("heads", "exponents"),
-    [
-        (1, [8]),
-        (2, [4, 8]),
-        (3, [4, 8, 2]),
-        (8, [1, 2, 3, 4, 5, 6, 7, 8]),
-        (12, [1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5]),
-    ],
-)
-def test_alibi_slopes(heads: int, exponents: list[float]) -> None:
-    exact = [_number(slope) for slope in biases.alibi_slopes(heads)]
-    np.testing.assert_allclose(exact, [2.0**-exponent for exponent in exponents], rtol=1e-15)
-
-
-def test_alibi_refuses_no_heads() -> None:
-    with pytest.raises(ValueError, match="positive"):
-        biases.alibi_slopes(0)
-
-
-def _gate_values(log_gates: Vector) -> dict[sp.Expr, sp.Expr]:
-    return {paths.LOG_GATES[index]: sp.Rational(float(value)) for index, value in enumerate(log_gates)}
-
-
-@pytest.mark.parametrize(("key", "query"), [(0, 0), (0, 9), (3, 4), (2, 9)])
-def test_fox_bias_and_gate_by_explicit_loops(key: int, query: int) -> None:
-    gates = np.random.default_rng(6).uniform(0.05, 0.99, size=10)
-    product = 1.0
-    for index in range(key + 1, query + 1):
-        product *= gates[index]
-    values = _gate_values(np.log(gates))
-    bias = paths.fox_bias(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(values)
-    gate = paths.fox_path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(values)
-    np.testing.assert_allclose(_number(bias), np.log(product), rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(_number(gate), product, rtol=1e-12)
-
-
 @pytest.mark.parametrize("head_dim", DIMENSIONS)
 def test_fox_is_the_dense_product_of_links(head_dim: int) -> None:
     log_gates = np.log(np.random.default_rng(7).uniform(0.05, 0.99, size=6))
@@ -172,6 +120,9 @@ def test_fox_is_the_dense_product_of_links(head_dim: int) -> None:
         link[-1, -2] = -log_gate
         path = link @ path
         symbolic_path = grape.fox_link(log_gate=sp.Rational(float(log_gate))) * symbolic_path
+    values = {paths.LOG_GATES[at]: sp.Rational(float(log_gate)) for at, log_gate in enumerate(log_gates)}
+    factor = paths.fox_path_gate(key=sp.Integer(-1), query=sp.Integer(len(log_gates) - 1)).doit().subs(values)
+    np.testing.assert_allclose(_number(factor), np.exp(log_gates.sum()), rtol=1e-12)
     dense = _lifted(np.array([1.0, 0.0]), query) @ np.linalg.inv(path).T @ _lifted(np.array([0.0, 1.0]), key)
     content = sp.Rational(float(query @ key))
     score = grape.extended_score(content, query_action=sp.eye(2), key_action=symbolic_path.inv().T)

@@ -4,7 +4,7 @@ Source: FoX (Forgetting Transformer), Lin et al., arXiv 2503.02130, and its rele
 arXiv 2503.08067.  The papers write the query at i and the key at j; here j is the query and i the key.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import sympy as sp
@@ -96,39 +96,6 @@ def fox_pruning_threshold(*, bound: sp.Expr, keys: sp.Expr, mass: sp.Expr) -> sp
 _EXPONENTIAL = Properties(far="falls exponentially", bounded=False, causal_only=True, width="2")
 
 
-def _constant_gate(
-    name: str,
-    title: str,
-    summary: str,
-    parameter: Parameter,
-    logit: sp.Expr,
-    *,
-    alibi_value: sp.Expr,
-    nope_value: sp.Expr,
-    options: Mapping[str, Option] | None = None,
-) -> Encoding:
-    """Variant of FoX whose gates do not depend on the tokens."""
-    return Encoding(
-        name=name,
-        title=title,
-        arxiv="2503.02130",
-        summary=summary,
-        options=options or {},
-        caveat=ONE_LAW,
-        parameters=(parameter,),
-        bias=lambda query_position, key_position, _: fox_constant_bias(
-            fox_log_gate(logit), query_position=query_position, key_position=key_position
-        ),
-        relation=relative(),
-        laws=DISTANCE_LAWS,
-        properties=_EXPONENTIAL,
-        recovers=(
-            Recovery("alibi", {parameter.symbol: alibi_value}),
-            Recovery("nope", {parameter.symbol: nope_value}, attained=False),
-        ),
-    )
-
-
 FOX = Encoding(
     name="fox",
     title="FoX",
@@ -140,7 +107,7 @@ FOX = Encoding(
     parameters=(
         Parameter(
             LOG_GATES,
-            "log gate of each token, `log_gate` of w . x + b, w and b of the head and layer",
+            "log gate of each token, `fox_log_gate` of w . x + b, w and b of the head and layer",
             learned=LAYERS * HEADS * (WIDTH + 1),
             family=Family.TOKENS,
         ),
@@ -158,28 +125,46 @@ FOX = Encoding(
 The gate type "none" of the released code has no gates: it is NoPE.
 """
 
-FOX_BIAS_ONLY = _constant_gate(
-    "fox-bias-only",
-    "FoX, gates without data",
-    "exponential in the distance, learned (FoX)",
-    Parameter(FOX_LOGIT, "logit of the gate of the head and layer", learned=LAYERS * HEADS),
-    FOX_LOGIT,
-    alibi_value=fox_timescale_logit(1 / biases.ALIBI_SLOPE),
-    nope_value=sp.oo,
+
+def _constant_gate(logit: sp.Expr) -> Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]:
+    """Bias of gates that do not depend on the tokens."""
+    return lambda query_position, key_position, _: fox_constant_bias(
+        fox_log_gate(logit), query_position=query_position, key_position=key_position
+    )
+
+
+FOX_BIAS_ONLY = replace(
+    FOX,
+    name="fox-bias-only",
+    title="FoX, gates without data",
+    aliases=(),
+    summary="exponential in the distance, learned (FoX)",
+    no_relation="",
+    parameters=(Parameter(FOX_LOGIT, "logit of the gate of the head and layer", learned=LAYERS * HEADS),),
+    bias=_constant_gate(FOX_LOGIT),
+    relation=relative(),
+    laws=DISTANCE_LAWS,
+    recovers=(
+        Recovery("alibi", {FOX_LOGIT: fox_timescale_logit(1 / biases.ALIBI_SLOPE)}),
+        Recovery("nope", {FOX_LOGIT: sp.oo}, attained=False),
+    ),
 )
 
-FOX_FIXED = _constant_gate(
-    "fox-fixed",
-    "FoX, fixed gates",
-    "exponential in the distance (FoX)",
-    Parameter(FOX_TIMESCALE, "timescale of the head, from `timescales`"),
-    fox_timescale_logit(FOX_TIMESCALE),
-    alibi_value=1 / biases.ALIBI_SLOPE,
-    nope_value=sp.oo,
+FOX_FIXED = replace(
+    FOX_BIAS_ONLY,
+    name="fox-fixed",
+    title="FoX, fixed gates",
+    summary="exponential in the distance (FoX)",
     options={
         "shortest": Option(default=2.0, least=1e-3, most=1e12),
         "longest": Option(default=2048.0, least=1e-3, most=1e12),
     },
+    parameters=(Parameter(FOX_TIMESCALE, "timescale of the head, from `fox_timescales`"),),
+    bias=_constant_gate(fox_timescale_logit(FOX_TIMESCALE)),
+    recovers=(
+        Recovery("alibi", {FOX_TIMESCALE: 1 / biases.ALIBI_SLOPE}),
+        Recovery("nope", {FOX_TIMESCALE: sp.oo}, attained=False),
+    ),
 )
 
 
@@ -232,7 +217,7 @@ CABLE = Encoding(
     parameters=(
         Parameter(
             CABLE_STEPS,
-            "step of each token, minus `log_gate` of w . x + b, w and b of the head and layer",
+            "step of each token, minus `cable_log_gate` of w . x + b, w and b of the head and layer",
             learned=LAYERS * HEADS * (WIDTH + 1),
             family=Family.TOKENS,
         ),
@@ -264,7 +249,7 @@ CABLE_UNGATED = replace(
     parameters=(
         Parameter(
             CABLE_RECTIFIED,
-            "`rectified` of w . x, w of the head and layer",
+            "`cable_rectified` of w . x, w of the head and layer",
             learned=LAYERS * HEADS * WIDTH,
             family=Family.TOKENS,
             domain=sp.FiniteSet(cable_rectified(sp.Integer(0))),
@@ -288,7 +273,7 @@ CABLE_GATED = replace(
         *CABLE_UNGATED.parameters,
         Parameter(
             CABLE_GATES,
-            "`gate` of w . x at the query, w of the head and layer",
+            "`cable_gate` of w . x at the query, w of the head and layer",
             learned=LAYERS * HEADS * WIDTH,
             family=Family.TOKENS,
             domain=sp.FiniteSet(CABLE_SILENT),

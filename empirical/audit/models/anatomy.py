@@ -169,11 +169,9 @@ def _effect(parts: list[Tensor]) -> tuple[str, dict[str, Any]]:
         start, rest = x[:, :1], x[:, 1:]
         apart = (rest - start).norm(dim=-1) / start.norm(dim=-1).clamp(min=1e-9)
         moved.append((apart > 10 * LINEAR[part.dtype]).flatten(1).any(1))
-        if not moved[-1].any():
-            maps_of.append(torch.eye(x.shape[-1], dtype=x.dtype).expand(*rest.shape[:2], -1, -1))
-            continue
-        maps_of.append(torch.linalg.pinv(start) @ rest)
-        if (start @ maps_of[-1] - rest).norm() > LINEAR[part.dtype] * rest.norm():
+        identity = torch.eye(x.shape[-1], dtype=x.dtype).expand(*rest.shape[:2], -1, -1)
+        maps_of.append(torch.linalg.pinv(start) @ rest if moved[-1].any() else identity)
+        if moved[-1].any() and (start @ maps_of[-1] - rest).norm() > LINEAR[part.dtype] * rest.norm():
             return "absolute", {}
     turning, maps = torch.stack(moved), torch.stack(maps_of)
     if not turning.any():
@@ -194,13 +192,11 @@ def _effect(parts: list[Tensor]) -> tuple[str, dict[str, Any]]:
 def repeated(runner: Runner, layer: int, length: int) -> tuple[int, int, bool] | None:
     """First position in a row whose query and key are those of the one before, or of the first; None if there is none.
 
-    Returns:
-        The position, the earlier one, and whether all positions after it are the same too.
+    With the earlier position, and whether all positions after it are the same too.
     """
     reading = runner.reading(torch.full((1, length), 2), layer=layer)
-    close = LINEAR[reading.q_BHJC.dtype]
     codes = torch.cat([reading.q_BHJC[0], reading.k_BHIC[0]], -1).double().transpose(0, 1).flatten(1)
-    close *= float(codes.norm(dim=-1).max())
+    close = LINEAR[reading.q_BHJC.dtype] * float(codes.norm(dim=-1).max())
     for earlier in (torch.arange(length - 1), torch.zeros(length - 1, dtype=torch.int64)):
         same = ((codes[1:] - codes[earlier]).norm(dim=-1) <= close).nonzero()
         if len(same):

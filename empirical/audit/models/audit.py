@@ -319,15 +319,16 @@ def _pattern_defects(
     explained: Defect | None,
 ) -> list[Defect]:
     """Defects shown by the call patterns; those of a cache that are explained give that defect its reproduction."""
-    defects = []
-    for result in results:
-        if result.refusal and "beyond the trained length" in result.plan.name:
-            says = f"a call beyond the trained length fails: {result.refusal[:160]}"
-            defects.append(Defect(rule="beyond-trained-length", says=says, first={"all": None}))
-    agrees_with_positions = any(
-        {"cache", "positions"} == result.plan.features and result.first is None and not result.refusal
+    defects = [
+        Defect(
+            rule="beyond-trained-length",
+            says=f"a call beyond the trained length fails: {result.refusal[:160]}",
+            first={"all": None},
+        )
         for result in results
-    )
+        if result.refusal and "beyond the trained length" in result.plan.name
+    ]
+    answered = [result.plan.features for result in results if result.first is None and not result.refusal]
     for result in call_patterns.failing(list(results)):
         plan, rule = result.plan, result.plan.rule
         reproduction = None
@@ -339,7 +340,7 @@ def _pattern_defects(
         if rule == "call-history" and dynamic and plan.name == "after a shorter call":
             rule = "length-dependent-by-design"
         seen = f"{plan.name}: logits differ by {result.difference:.2g} of the largest from token {result.first} on"
-        if rule == "start-index-ignored" and has_state and set(plan.chunks) == {1} and agrees_with_positions:
+        if rule == "start-index-ignored" and has_state and {*plan.chunks} == {1} and {"cache", "positions"} in answered:
             seen = f"{seen}, and agree where positions are given"
         elif rule == "start-index-ignored":
             cause = cached.cause(runner, plan.chunks, result.first or 0, has_state=has_state)

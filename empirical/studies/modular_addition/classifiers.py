@@ -20,11 +20,11 @@ from lengthgen.empirical.experiment.loop import losses_of_all
 from lengthgen.empirical.experiment.samples import TRAIN
 from lengthgen.empirical.experiment.sealed import Losses
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.model.encoder import Encoder
 from lengthgen.empirical.model.mapped import seeded, stack_models
 from lengthgen.empirical.model.optimizer import ModelwiseAdamW
 from lengthgen.empirical.studies.modular_addition.conditions import Condition, ModularProfile
 from lengthgen.empirical.studies.modular_addition.draws import Data, Kind
+from lengthgen.empirical.studies.modular_addition.encoder import Encoder
 from lengthgen.empirical.studies.modular_addition.texts import PAD, SYMBOLS, Inputs, Integers
 
 TOKENS = 1 << 14

@@ -6,8 +6,7 @@ from itertools import combinations, product
 import sympy as sp
 
 from lengthgen.proofs_checks.consequences.orthogonal import SOURCE
-from lengthgen.proofs_checks.facts import decided_cases, is_zero, require_equal, same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, decided_cases, is_zero, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import absolute, encoding
 

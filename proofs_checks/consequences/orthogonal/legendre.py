@@ -12,8 +12,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Strength
 from lengthgen.proofs_checks.consequences.orthogonal import SOURCE
-from lengthgen.proofs_checks.facts import derivative, same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, derivative, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory import laws
 from lengthgen.theory.encodings import absolute

@@ -10,8 +10,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Strength
 from lengthgen.proofs_checks.consequences.prism import SOURCE, noisy_gates
-from lengthgen.proofs_checks.facts import is_zero, same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, is_zero, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import absolute, prism
 

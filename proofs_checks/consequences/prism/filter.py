@@ -11,8 +11,7 @@ import sympy as sp
 from lengthgen.empirical.experiment.outcome import outcome
 from lengthgen.proofs_checks.claim import Strength
 from lengthgen.proofs_checks.consequences.prism import SOURCE, noisy_gates
-from lengthgen.proofs_checks.facts import derivative, same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, derivative, same_by_sympy
 from lengthgen.proofs_checks.majority import Count, settle
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.trained import NONE, Arm, Runs, TrainedCell

@@ -8,20 +8,11 @@ import flint
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from lengthgen.proofs_checks.facts import (
-    Formula,
-    combine,
-    derivative,
-    empty_value,
-    last_term,
-    next_term,
-    product,
-    same_by_sympy,
-)
+from lengthgen.proofs_checks.facts import Formula, combine, derivative, empty_value, last_term, next_term, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.fox import along_path
 from lengthgen.proofs_checks.papers.grape import SOURCE
-from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose
+from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose, square
 from lengthgen.theory.encodings import biases, grape, paths
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.zero.enclosure import enclose
@@ -36,7 +27,6 @@ _ROWS = len(GATES) - 1
 VARIANTS = {"query and key": (1, 1), "query": (1, 0), "key": (0, 1)}
 """Variant -> (1 if it has a gate of the query, 1 if it has a gate of the key)."""
 EXAMPLE_SIZE = 6
-_BITS = 200
 
 
 def _link(log_gate: sp.Expr) -> sp.Matrix:
@@ -139,12 +129,9 @@ def last_edge(path: Formula = lambda query, key: _edges(query, key, query)) -> F
         alibi = f"ALiBi has {-slope * distance}"
         wrong = sp.expand(bias + slope * distance) != 0
         refute(wrong, f"constant edges -m: b(i + {distance}, i) = {bias}, {alibi}")
-    limits = [
-        same_by_sympy(f"{end} of the path as in FoX", summed.limits[0][at], shared.limits[0][at])
-        for at, end in ((1, "begin"), (2, "end"))
-    ]
     yield "constant edges -m", constant, lambda: biases.alibi_bias(slope, query_position=j, key_position=i)
-    yield from limits
+    for at, end in ((1, "begin"), (2, "end")):
+        yield same_by_sympy(f"{end} of the path as in FoX", summed.limits[0][at], shared.limits[0][at])
     yield "b(i + 1, i) is the one edge psi(i + 1, i + 1), into the query: without it the nearest key has no bias"
 
 
@@ -280,7 +267,7 @@ def _beside_content() -> str:
     def score(row: int, column: int) -> Any:
         query, key = sp.Integer((-1) ** row * (row + 1)), sp.Integer(column**2 - 3)
         bias = _gated(sp.Integer(5 + row**2), sp.Integer(column), paths.softplus(query), paths.softplus(key))
-        return enclose(query * key + bias, bits=_BITS)
+        return enclose(query * key + bias, bits=128)
 
     determinant = flint.arb_mat([[score(row, column) for column in places] for row in places]).det()
     if determinant.contains(0):
@@ -379,7 +366,7 @@ def homogeneous_slope(slope: Formula = lambda along: along) -> Facts:
     step = sp.Matrix([*sp.symbols("h1 h2", real=True), 0])
     before, here, after = ((bilinear * (key + sign * step)).dot(query) for sign in (-1, 0, 1))
     bend = sp.exp(paths.softplus(z) + paths.softplus(-z)) / 4
-    yield "A^2 = 0", product(A, A), sp.zeros(3, 3)
+    yield "A^2 = 0", square(A), sp.zeros(3, 3)
     yield "added to q.k + 1: (j - i) omega u.k", added, lambda: (j - i) * rate * slope(u.dot(k))
     affine = "any generator, lifts affine in the content: the slope's second difference in k"
     yield affine, lambda: before - 2 * here + after, sp.Integer(0)

@@ -63,43 +63,35 @@ class Rope(nn.Module):
 # Frequencies against the published ones
 
 
-def test_frequencies_of_the_full_width_for_a_part_are_named() -> None:
-    follows = {"rope_type": "default", "partial_rotary_factor": 0.5}
-    assert found(Rope(frequencies(8), **follows)) == {}
-    says = found(Rope(frequencies(WIDTH)[:4], **follows))["frequencies-unpublished"]
-    assert "of the full width, for a part of the coordinates" in says
-
-
-@pytest.mark.parametrize("kind", ["default", "linear"])
-def test_another_base_is_named(kind: str) -> None:
-    follows = {"rope_type": kind, "rope_theta": 500000.0, "factor": 2.0}
-    factor = 2.0 if kind == "linear" else 1.0
-    assert found(Rope(frequencies(WIDTH, 500000.0) / factor, **follows)) == {}
-    says = found(Rope(frequencies(WIDTH) / factor, **follows))["frequencies-unpublished"]
-    assert "those of base 10000, not 500000" in says
-
-
-def interpolated(factor: float, low: float, high: float, *, inverted: bool) -> Tensor:
-    share = ((torch.arange(WIDTH // 2) - low) / (high - low)).clamp(0, 1)
-    share = 1 - share if inverted else share
+def divided(share: Tensor, factor: float) -> Tensor:
+    """Frequencies of which a share is divided."""
     return frequencies(WIDTH) * (1 - share + share / factor)
 
 
-def test_the_inverted_ramp_of_yarn_is_a_known_mistake() -> None:
-    follows = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048, "attention_factor": 1.0}
-    ends = [WIDTH * math.log(2048 / (turns * 2 * math.pi)) / (2 * math.log(10000.0)) for turns in (32, 1)]
-    steps = partial(interpolated, 4.0, math.floor(ends[0]), math.ceil(ends[1]))
-    assert found(Rope(steps(inverted=False), **follows)) == {}
-    assert "yarn-ramp-inverted" in found(Rope(steps(inverted=True), **follows))
+PLAIN = frequencies(WIDTH)
+LLAMA3 = 1 - ((2048 * PLAIN / (2 * math.pi) - 1) / 3).clamp(0, 1)
+YARN = [WIDTH * math.log(2048 / (turns * 2 * math.pi)) / (2 * math.log(10000.0)) for turns in (32, 1)]
+YARN = ((torch.arange(WIDTH // 2) - math.floor(YARN[0])) / (math.ceil(YARN[1]) - math.floor(YARN[0]))).clamp(0, 1)
+ORIGINAL = {"original_max_position_embeddings": 2048, "factor": 4.0, "attention_factor": 1.0}
+OF_BASE = ("frequencies-unpublished", "those of base 10000, not 500000")
+FREQUENCIES = {
+    "default": ({"rope_theta": 500000.0}, frequencies(WIDTH, 500000.0), PLAIN, *OF_BASE),
+    "linear": ({"rope_theta": 500000.0, "factor": 2.0}, frequencies(WIDTH, 500000.0) / 2, PLAIN / 2, *OF_BASE),
+    "yarn": (ORIGINAL, divided(YARN, 4.0), divided(1 - YARN, 4.0), "yarn-ramp-inverted", ""),
+    "llama3": (ORIGINAL | {"low_freq_factor": 1.0, "high_freq_factor": 4.0}, divided(LLAMA3, 4.0),
+               divided(1 - LLAMA3, 4.0), "frequencies-unpublished", "a ramp that runs the wrong way"),
+    "partial": ({"rope_type": "default", "partial_rotary_factor": 0.5}, frequencies(8), PLAIN[:4],
+                "frequencies-unpublished", "of the full width, for a part of the coordinates"),
+}  # fmt: skip
+"""By type: fields, the published frequencies, wrong ones, the rule that names these, and words of it."""
 
 
-def test_the_inverted_ramp_of_llama3_is_named() -> None:
-    follows = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-    share = 1 - ((2048 * frequencies(WIDTH) / (2 * math.pi) - 1) / 3).clamp(0, 1)
-    plain, follows["original_max_position_embeddings"] = frequencies(WIDTH), 2048
-    assert found(Rope(plain * (1 - share + share / 8), **follows)) == {}
-    wrong = found(Rope(plain * (share + (1 - share) / 8), **follows))
-    assert "a ramp that runs the wrong way" in wrong["frequencies-unpublished"]
+@pytest.mark.parametrize("kind", FREQUENCIES)
+def test_other_frequencies_than_the_published_ones_are_named(kind: str) -> None:
+    follows, published, wrong, rule, words = FREQUENCIES[kind]
+    follows = {"rope_type": kind, **follows}
+    assert found(Rope(published, **follows)) == {}
+    assert words in found(Rope(wrong, **follows))[rule]
 
 
 class ByLength(Rope):

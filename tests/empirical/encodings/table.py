@@ -138,7 +138,7 @@ def keeps(name: str, law: Law) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class At:
-    """Where a formula is compared: module, head, plane and inputs without a batch axis."""
+    """Place at which a formula is compared: module, head, plane and inputs without a batch axis."""
 
     module: Any
     head: int
@@ -154,7 +154,7 @@ Values = Callable[[At], Mapping[Any, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Formula:
-    """How a module is compared with its formulas.
+    """Comparison of a module with its formulas.
 
     Attributes:
         values: values of the formulas' parameters.

@@ -1,6 +1,7 @@
 """A learned relation beside the ideal one: strongest labels, the best matching, and pairs named one by one."""
 
 import itertools
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from lengthgen.circuits.analysis import analyse
 from lengthgen.circuits.roles import ideal_relation
 from lengthgen.circuits.tasks import load
-from lengthgen.empirical.encodings import learned_relation
 from lengthgen.empirical.encodings.learned_relation import (
     Disagreement,
     LearnedRelationError,
@@ -29,18 +29,16 @@ def share(comparison):
     return sum(comparison.agreeing.values()) / sum(comparison.pairs.values())
 
 
-def all_queries(weights):
-    return {scale: range(1, len(scale_weights) + 1) for scale, scale_weights in weights.items()}
+def compared(weights, ideal, **options):
+    """Comparison at all queries."""
+    queries = {scale: range(1, len(scale_weights) + 1) for scale, scale_weights in weights.items()}
+    return compare(weights, ideal, queries=queries, **options)
 
 
-def random_case(rng, length, labels, ideal_labels):
-    learned = rng.integers(labels, size=(length, length))
-    table = rng.integers(ideal_labels, size=(length, length))
-    ideal = from_function(lambda i, j: int(table[i - 1, j - 1]), name="random")
-    return learned, table, ideal
+FIRST = from_function(lambda i, j: int(i == 1), name="first")
 
 
-def test_the_strongest_labels_are_those_of_a_sorted_list():
+def test_the_strongest_labels_are_those_of_a_sorted_list_the_smaller_of_equal_weights_first():
     rng = np.random.default_rng(0)
     weights = rng.dirichlet(np.ones(5), size=(6, 6))
     labels, their_weights = strongest_labels(weights, 3)
@@ -52,60 +50,37 @@ def test_the_strongest_labels_are_those_of_a_sorted_list():
             assert their_weights[j, i].tolist() == [weights[j, i, label] for label in ranked]
         else:
             assert (labels[j, i] == NO_LABEL).all() and (their_weights[j, i] == 0).all()
-
-
-def test_the_smaller_label_of_equal_weights_comes_first():
-    labels, _ = strongest_labels(np.full((1, 1, 100), 0.01), 100)
-    assert labels[0, 0].tolist() == list(range(100))
+    assert strongest_labels(np.full((1, 1, 100), 0.01), 100)[0][0, 0].tolist() == list(range(100))
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_no_other_meaning_of_the_labels_agrees_at_more_pairs(seed):
+def test_no_other_meaning_of_the_labels_agrees_at_more_pairs_and_the_pairs_that_disagree_are_named(seed):
     rng = np.random.default_rng(seed)
     count, ideal_count = ((4, 3), (3, 4))[seed % 2]
-    learned, table, ideal = random_case(rng, 5, count, ideal_count)
-    comparison = compare({5: one_hot(learned, count)}, ideal, queries={5: range(1, 6)})
-    pairs = [(learned[i, j], table[i, j]) for j in range(5) for i in range(j + 1)]
+    learned, table = rng.integers(count, size=(5, 5)), rng.integers(ideal_count, size=(5, 5))
+    ideal = from_function(lambda i, j: int(table[i - 1, j - 1]), name="random")
+    comparison = compared({5: one_hot(learned, count)}, ideal, most=100)
+    pairs = [(i, j) for j in range(5) for i in range(j + 1)]
     choices = itertools.product(range(ideal_count), repeat=count)
-    best = max(sum(choice[mine] == right for mine, right in pairs) for choice in choices)
-    assert sum(comparison.agreeing.values()) == best and share(comparison) == best / len(pairs)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_disagreements_are_the_pairs_where_the_named_labels_differ(seed):
-    learned, table, ideal = random_case(np.random.default_rng(seed), 5, 4, 3)
-    comparison = compare({5: one_hot(learned, 4)}, ideal, queries={5: [2, 5]}, most=100)
+    best = max(sum(choice[learned[pair]] == table[pair] for pair in pairs) for choice in choices)
+    assert sum(comparison.agreeing.values()) == best
     expected = [
-        (5, i, j, table[i - 1, j - 1], learned[i - 1, j - 1], comparison.meaning[learned[i - 1, j - 1]])
-        for j in (2, 5)
-        for i in range(1, j + 1)
-        if comparison.meaning[learned[i - 1, j - 1]] != table[i - 1, j - 1]
+        (5, i + 1, j + 1, table[i, j], learned[i, j], comparison.meaning[learned[i, j]])
+        for i, j in pairs
+        if comparison.meaning[learned[i, j]] != table[i, j]
     ]
-    listed = [
-        (
-            disagreement.scale,
-            disagreement.key,
-            disagreement.query,
-            disagreement.ideal,
-            disagreement.learned,
-            disagreement.means,
-        )
-        for disagreement in comparison.disagreements
-    ]
-    assert listed == expected
+    assert [astuple(disagreement) for disagreement in comparison.disagreements] == expected
+    wrong = {(i - 1, j - 1) for _, i, j, *_ in expected}
     for label in np.unique(table):
-        right = [(i, j) for j in (2, 5) for i in range(1, j + 1) if table[i - 1, j - 1] == label]
+        right = [pair for pair in pairs if table[pair] == label]
         assert comparison.pairs.get(label, 0) == len(right)
-        assert comparison.agreeing.get(label, 0) == len(
-            [pair for pair in right if pair not in {(k, q) for _, k, q, *_ in expected}]
-        )
+        assert comparison.agreeing.get(label, 0) == len([pair for pair in right if pair not in wrong])
 
 
 def test_a_permuted_ideal_relation_is_the_ideal_relation():
     ideal = from_function(lambda i, j: (j - i) % 4, name="cyclic")
     names = np.array([2, 0, 3, 1])
-    weights = {n: one_hot(names[ideal.labels(n)], 5) for n in (3, 6)}
-    comparison = compare(weights, ideal, queries=all_queries(weights))
+    comparison = compared({n: one_hot(names[ideal.labels(n)], 5) for n in (3, 6)}, ideal)
     assert share(comparison) == 1 and not comparison.disagreements
     assert comparison.meaning == {int(name): label for label, name in enumerate(names)}
 
@@ -114,46 +89,41 @@ def test_names_must_be_the_same_at_every_scale():
     """A relation that swaps its names at a larger scale would agree wholly if each scale were matched alone."""
     ideal = from_function(lambda i, j: int(i == j), name="diagonal")
     weights = {n: one_hot(ideal.labels(n) if n == 3 else 1 - np.maximum(ideal.labels(n), 0), 2) for n in (3, 4)}
-    for n, scale_weights in weights.items():
-        assert share(compare({n: scale_weights}, ideal, queries={n: range(1, n + 1)})) == 1
-    comparison = compare(weights, ideal, queries=all_queries(weights))
+    assert all(share(compared({n: scale_weights}, ideal)) == 1 for n, scale_weights in weights.items())
+    comparison = compared(weights, ideal)
     assert share(comparison) < 1 and {disagreement.scale for disagreement in comparison.disagreements} == {3}
 
 
 def test_one_label_for_everything_has_a_high_share_and_misses_every_role():
-    ideal = from_function(lambda i, j: int(i == 1), name="first")
-    comparison = compare({9: np.full((9, 9, 3), 1 / 3)}, ideal, queries={9: [9]})
-    assert share(comparison) == 8 / 9
+    comparison = compare({9: np.full((9, 9, 3), 1 / 3)}, FIRST, queries={9: [9]})
     assert comparison.agreeing == {0: 8, 1: 0} and comparison.pairs == {0: 8, 1: 1}
     assert comparison.disagreements == (Disagreement(scale=9, key=1, query=9, ideal=1, learned=0, means=0),)
 
 
 def test_a_finer_relation_agrees_and_a_coarser_one_does_not():
-    fine = from_function(lambda i, j: (j - i) % 4, name="mod 4")
-    coarse = from_function(lambda i, j: (j - i) % 2, name="mod 2")
-    queries = {8: range(1, 9)}
-    refining = compare({8: one_hot(fine.labels(8), 4)}, coarse, queries=queries)
+    fine, coarse = (from_function(lambda i, j, of=of: (j - i) % of, name=f"mod {of}") for of in (4, 2))
+    refining = compared({8: one_hot(fine.labels(8), 4)}, coarse)
     assert share(refining) == 1 and refining.meaning == {0: 0, 1: 1, 2: 0, 3: 1}
-    assert share(compare({8: one_hot(coarse.labels(8), 4)}, fine, queries=queries)) < 0.7
+    assert share(compared({8: one_hot(coarse.labels(8), 4)}, fine)) < 0.7
 
 
-def test_counts_are_given_by_scale():
-    ideal = from_function(lambda i, j: int(i == 1), name="first")
-    weights = {n: one_hot(ideal.labels(n), 2) for n in (2, 3)}
+def test_counts_are_given_by_scale_and_the_list_is_cut():
+    weights = {n: one_hot(FIRST.labels(n), 2) for n in (2, 3)}
     weights[3][2, 0] = weights[3][2, 0, ::-1]
-    comparison = compare(weights, ideal, queries=all_queries(weights))
+    comparison = compared(weights, FIRST)
     assert comparison.scales == {2: {0: (1, 1), 1: (2, 2)}, 3: {0: (3, 3), 1: (2, 3)}}
     assert comparison.agreeing == {0: 4, 1: 4} and comparison.pairs == {0: 4, 1: 5}
+    full, cut = (compared({6: np.ones((6, 6, 2))}, FIRST, most=most) for most in (100, 4))
+    assert cut.disagreements == full.disagreements[:4] and len(full.disagreements) == 6
+    assert cut.scales == full.scales
 
 
 def test_only_steps_that_their_own_token_leaves_open_count():
     """The answer of select-middle follows '=', and a digit is always followed by '$'."""
     analysis = analyse(load("select-middle"), "unaligned", 6)
     ideal = ideal_relation(analysis.circuit, scale_hint=True)
-    rng = np.random.default_rng(0)
-    queries = open_queries(analysis)
+    rng, queries, weights = np.random.default_rng(0), open_queries(analysis), {}
     assert queries == {n: (n + 1,) for n in range(1, 7)}
-    weights = {}
     for n in range(1, 7):
         weights[n] = one_hot(ideal.labels(n + 3, n), 2)
         noise = [at for at in range(n + 3) if at != n]
@@ -162,25 +132,15 @@ def test_only_steps_that_their_own_token_leaves_open_count():
     assert share(comparison) == 1
     assert comparison.pairs[1] == 6, "one key for each of six scales"
     weights[4][4, 1] = weights[4][4, 1, ::-1]
-    comparison = compare(weights, ideal, queries=queries)
-    assert [
-        (disagreement.scale, disagreement.key, disagreement.query, disagreement.ideal)
-        for disagreement in comparison.disagreements
-    ] == [(4, 2, 5, 1)]
+    [wrong] = compare(weights, ideal, queries=queries).disagreements
+    assert (wrong.scale, wrong.key, wrong.query, wrong.ideal) == (4, 2, 5, 1)
+    with pytest.raises(RelationError):
+        compare({3: np.ones((9, 9, 2))}, ideal, queries={3: [9]})
 
 
 def test_steps_that_hang_on_more_than_their_own_token_are_open():
     analysis = analyse(load("parity"), "aligned", 3)
     assert open_queries(analysis) == {trace.scale: tuple(at - 1 for at in trace.steps) for trace in analysis.traces}
-
-
-def test_the_list_is_cut_and_the_counts_are_not():
-    ideal = from_function(lambda i, j: int(i == 1), name="first")
-    weights = {6: np.ones((6, 6, 2))}
-    full = compare(weights, ideal, queries=all_queries(weights), most=100)
-    cut = compare(weights, ideal, queries=all_queries(weights), most=4)
-    assert cut.disagreements == full.disagreements[:4] and len(full.disagreements) == 6
-    assert share(cut) == share(full)
 
 
 @pytest.mark.parametrize(
@@ -200,16 +160,7 @@ def test_the_list_is_cut_and_the_counts_are_not():
 )
 def test_weights_and_queries_that_cannot_be_compared_are_refused(weights, queries, message):
     with pytest.raises(LearnedRelationError, match=message):
-        compare(weights, from_function(lambda i, j: 0, name="constant"), queries=queries)
-
-
-def test_an_ideal_relation_without_these_positions_is_refused():
-    analysis = analyse(load("select-first"), "unaligned", 3)
-    with pytest.raises(RelationError):
-        compare({3: np.ones((9, 9, 2))}, ideal_relation(analysis.circuit, scale_hint=True), queries={3: [9]})
-
-
-@pytest.mark.parametrize("count", [0, 3])
-def test_more_labels_than_there_are_cannot_be_the_strongest(count):
-    with pytest.raises(LearnedRelationError, match=r"there are 2 labels, so ask for 1\.\.2 of them"):
-        learned_relation.strongest_labels(np.ones((1, 1, 2)), count)
+        compare(weights, FIRST, queries=queries)
+    for count in (0, 3):
+        with pytest.raises(LearnedRelationError, match=r"there are 2 labels, so ask for 1\.\.2 of them"):
+            strongest_labels(np.ones((1, 1, 2)), count)

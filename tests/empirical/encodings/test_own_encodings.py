@@ -2,11 +2,9 @@
 
 import textwrap
 from copy import deepcopy
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
@@ -107,33 +105,22 @@ CONSTRUCTORS = {
     "makes nothing": ("def mine(): pass", "makes None, not a PositionEncoding"),
     "is nothing": ("mine = None", "has no module: give its record"),
     "is an encoding": ("mine = PositionEncoding()", "cannot be made from the sizes .*: NotImplementedError"),
-    "learns nothing real": (
-        """
-        class mine(PositionEncoding):
-            def __init__(self):
-                super().__init__()
-                self.table = torch.nn.Parameter(torch.zeros(3, dtype=torch.complex64))
-        """,
-        "its parameter 'table' must hold floating-point numbers on the CPU",
-    ),
-    "learns nowhere": (
-        """
-        class mine(PositionEncoding):
-            def __init__(self):
-                super().__init__()
-                self.table = torch.nn.Parameter(torch.zeros(3, device="meta"))
-        """,
-        "its parameter 'table' must hold floating-point numbers on the CPU",
-    ),
-    "learns later": (
-        """
-        class mine(PositionEncoding):
-            def __init__(self):
-                super().__init__()
-                self.table = torch.nn.UninitializedParameter()
-        """,
-        "its parameter 'table' must hold floating-point numbers on the CPU",
-    ),
+    **{
+        f"learns {kind}": (
+            f"""
+            class mine(PositionEncoding):
+                def __init__(self):
+                    super().__init__()
+                    self.table = torch.nn.{parameter}
+            """,
+            "its parameter 'table' must hold floating-point numbers on the CPU",
+        )
+        for kind, parameter in {
+            "nothing real": "Parameter(torch.zeros(3, dtype=torch.complex64))",
+            "nowhere": 'Parameter(torch.zeros(3, device="meta"))',
+            "later": "UninitializedParameter()",
+        }.items()
+    },
 }
 
 
@@ -149,87 +136,65 @@ def test_an_encoding_that_cannot_be_made_is_one_line(name, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-B, H, L, J, KEYS, C, D = 3, 2, 5, 4, 5, 6, 12
+B, H, L, J, C, D = 3, 2, 5, 4, 6, 12
 
 
 class Mine(PositionEncoding):
     """Encoding with every hook, each with an answer that differs from its input."""
 
-    def embed(self, x_BLD: Tensor, positions: Tensor) -> Tensor:
+    def embed(self, x_BLD, positions):
         return x_BLD + positions[:, None]
 
-    def rotate(self, q_BHLC: Tensor, k_BHLC: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+    def rotate(self, q_BHLC, k_BHLC, *_):
         return 2 * q_BHLC, 3 * k_BHLC
 
-    def scores(self, q_BHJC: Tensor, k_BHIC: Tensor, *_: Any) -> Tensor:
+    def scores(self, q_BHJC, k_BHIC, *_):
         return 5 * q_BHJC @ k_BHIC.mT
 
-    def bias(self, query_positions: Tensor, key_positions: Tensor, content: Any = None, **_: Any) -> Tensor | None:
+    def bias(self, query_positions, key_positions, content=None, **_):
         return self.answer
 
-    def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
+    def values(self, weights_BHJI, query_positions, key_positions, content):
         return 7 * weights_BHJI[..., :1].expand(B, H, J, C)
 
 
 @pytest.fixture
-def mine() -> Any:
-    torch.manual_seed(0)
+def mine():
     return guard(Mine(), "mine.py:Mine")
 
 
-def random_tensor(*shape: int) -> Tensor:
-    return torch.randn(*shape)
-
-
-def full_content() -> Content:
-    return Content(
-        x_BLD=random_tensor(B, KEYS, D), layer=0, q_BHJC=random_tensor(B, H, J, C), k_BHIC=random_tensor(B, H, KEYS, C)
-    )
+AT = torch.arange(L)
+CONTENT = Content(x_BLD=torch.randn(B, L, D), q_BHJC=torch.randn(B, H, J, C), k_BHIC=torch.randn(B, H, L, C))
 
 
 def test_right_answers_pass_unchanged(mine):
-    x, positions = random_tensor(B, L, D), torch.arange(L)
-    assert torch.equal(mine.embed(x, positions), Mine().embed(x, positions))
-    # As many queries as keys, and fewer.
-    for queries in (L, J):
-        q, k = random_tensor(B, H, queries, C), random_tensor(B, H, L, C)
-        turned = mine.rotate(q, k, positions)
+    x, weights = torch.randn(B, L, D), torch.randn(B, H, J, L)
+    assert torch.equal(mine.embed(x, AT), x + AT[:, None])
+    for queries in (L, J):  # as many queries as keys, and fewer
+        q, k = torch.randn(B, H, queries, C), torch.randn(B, H, L, C)
+        turned = mine.rotate(q, k, AT)
         assert torch.equal(turned[0], 2 * q) and torch.equal(turned[1], 3 * k)
-        assert torch.equal(mine.scores(q, k, positions[-queries:], positions), 5 * q @ k.mT)
-    weights = random_tensor(B, H, J, KEYS)
-    values = mine.values(weights, positions[-J:], positions, full_content())
-    assert torch.equal(values, Mine().values(weights, positions[-J:], positions, full_content()))
-
-
-@pytest.mark.parametrize(
-    "shape", [(H, J, KEYS), (1, J, KEYS), (B, H, J, KEYS), (1, H, J, KEYS), (B, 1, J, KEYS), (1, 1, J, KEYS)]
-)
-@pytest.mark.parametrize("given", [True, False])
-def test_a_bias_may_be_one_for_all_heads_and_rows(mine, shape, given):
-    mine.answer = random_tensor(*shape)
-    positions = torch.arange(KEYS)
-    assert mine.bias(positions[-J:], positions, full_content() if given else None) is mine.answer
-
-
-@pytest.mark.parametrize(
-    "shape", [(H, KEYS, J), (H + 1, J, KEYS), (B + 1, H, J, KEYS), (B, H + 1, J, KEYS), (H, B, J, KEYS), (J, KEYS)]
-)
-def test_a_bias_of_another_shape_is_refused(mine, shape):
-    mine.answer = random_tensor(*shape)
-    positions = torch.arange(KEYS)
-    with pytest.raises(HookError, match=rf"it must return a bias \[H, {J}, {KEYS}\] of real numbers, not"):
-        mine.bias(positions[-J:], positions, full_content())
-
-
-def test_a_bias_may_be_none(mine):
+        assert torch.equal(mine.scores(q, k, AT[-queries:], AT), 5 * q @ k.mT)
+    assert torch.equal(mine.values(weights, AT[-J:], AT, CONTENT), 7 * weights[..., :1].expand(B, H, J, C))
     mine.answer = None
-    assert mine.bias(torch.arange(J), torch.arange(KEYS), full_content()) is None
+    assert mine.bias(AT[-J:], AT, CONTENT) is None
+
+
+ONE_FOR_ALL = [(H, J, L), (1, J, L), (B, H, J, L), (1, H, J, L), (B, 1, J, L), (1, 1, J, L)]
+OTHERS = [(H, L, J), (H + 1, J, L), (B + 1, H, J, L), (B, H + 1, J, L), (H, B, J, L), (J, L)]
+
+
+@pytest.mark.parametrize("shape", [*ONE_FOR_ALL, *OTHERS])
+def test_a_bias_may_be_one_for_all_heads_and_rows_and_another_shape_is_refused(mine, shape):
+    mine.answer = torch.randn(*shape)
+    if shape in ONE_FOR_ALL:
+        assert all(mine.bias(AT[-J:], AT, content) is mine.answer for content in (CONTENT, None))
+        return
+    with pytest.raises(HookError, match=rf"it must return a bias \[H, {J}, {L}\] of real numbers, not"):
+        mine.bias(AT[-J:], AT, CONTENT)
 
 
 def test_hooks_that_are_not_the_users_own_are_left_alone():
-    class Nothing(PositionEncoding):
-        pass
-
-    kind = type(guard(Nothing(), "mine.py:Nothing"))
+    kind = type(guard(type("Nothing", (PositionEncoding,), {})(), "mine.py:Nothing"))
     for hook in ("embed", "rotate", "scores", "bias", "values"):
         assert getattr(kind, hook) is getattr(PositionEncoding, hook)

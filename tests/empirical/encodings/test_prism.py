@@ -18,10 +18,10 @@ def draw(seed, *shape):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-def make_prism(seed=0, positions=POSITIONS, width=WIDTH):
+def make_prism(seed=0, sharpening="learned"):
     """PRISM with gates that depend on the tokens, as those of a new module do not."""
     torch.manual_seed(seed)
-    encoding = PRISM(width=width, positions=positions).double()
+    encoding = PRISM(width=WIDTH, positions=POSITIONS, sharpening=sharpening).double()
     torch.nn.init.normal_(encoding.gate_weights)
     return encoding
 
@@ -36,12 +36,16 @@ def histograms(encoding, gates_BLM):
     return encoding.histograms(gates_BLM, sequence_starts(torch.arange(gates_BLM.shape[1]))).detach()
 
 
-@pytest.mark.parametrize("exponent", [1.01, 9.5])
-def test_histograms_and_codes_are_those_of_the_formula(exponent):
-    encoding, x = with_exponent(make_prism(), exponent), draw(1, 1, LENGTH, WIDTH)
+@pytest.mark.parametrize(("sharpening", "exponent"), [("learned", 1.01), ("learned", 9.5), ("none", 1)])
+def test_histograms_and_codes_are_those_of_the_formula(sharpening, exponent):
+    encoding, x = make_prism(sharpening=sharpening), draw(1, 1, LENGTH, WIDTH)
+    assert (encoding.sharpness is None) == (sharpening == "none")
+    if encoding.sharpness is not None:
+        with_exponent(encoding, exponent)
     gates = encoding.gates(x, sequence_starts(torch.arange(LENGTH))).detach()
     masses, embedded = histograms(encoding, gates)[0], encoding.embed(x, torch.arange(LENGTH))[0].detach()
-    power = prism.EXPONENTS["learned"](sp.Rational(encoding.sharpness.item())).n(40)
+    trained = 0 if encoding.sharpness is None else sp.Rational(encoding.sharpness.item())
+    power = prism.EXPONENTS[sharpening](trained).n(40)
     histogram = [sp.Integer(place == 0) for place in range(POSITIONS)]
     for at in range(LENGTH):
         numbers = dict(zip(NAMES, map(sp.Rational, gates[0, at].tolist()), strict=True))
@@ -57,39 +61,6 @@ def test_histograms_and_codes_are_those_of_the_formula(exponent):
         assert (embedded[at] - x[0, at]).tolist() == pytest.approx(code, rel=0, abs=1e-12)
 
 
-@pytest.mark.parametrize("sharpening", prism.EXPONENTS)
-def test_both_ways_of_sharpening_have_the_exponent_of_the_formula(sharpening):
-    torch.manual_seed(3)
-    encoding = PRISM(width=WIDTH, positions=POSITIONS, sharpening=sharpening).double()
-    gates = draw(12, 1, LENGTH, len(NAMES)).softmax(-1)
-    number = 0 if encoding.sharpness is None else sp.Rational(encoding.sharpness.item())
-    power = prism.EXPONENTS[sharpening](number)
-    histogram = [sp.Integer(place == 0) for place in range(POSITIONS)]
-    for at, masses in enumerate(histograms(encoding, gates)[0].tolist()):
-        numbers = dict(zip(NAMES, map(sp.Rational, gates[0, at].tolist()), strict=True))
-        histogram = [part.n(40) for part in prism.step(histogram, numbers, power)]
-        assert masses == pytest.approx([float(part) for part in histogram], rel=0, abs=1e-13)
-
-
-def test_without_sharpening_a_step_is_linear_and_there_is_one_parameter_less():
-    plain, sharp = (PRISM(width=2, positions=9, sharpening=word) for word in ("none", "learned"))
-    numbers = [sum(parameter.numel() for parameter in module.parameters()) for module in (plain, sharp)]
-    assert numbers[1] - numbers[0] == 1
-    count = torch.tensor([0, 0.7, 0, 0.3], dtype=torch.float64).expand(1, 5, 4)
-    binomial = [math.comb(5, k) * 0.7**k * 0.3 ** (5 - k) for k in range(6)]
-    assert histograms(plain, count)[0, -1, :6].tolist() == pytest.approx(binomial, abs=1e-15)
-    assert histograms(with_exponent(sharp, 4.0), count)[0, -1, 5] > 0.5 > binomial[5]
-
-
-@pytest.mark.parametrize("sharpening", prism.EXPONENTS)
-def test_gates_that_always_keep_make_all_codes_one(sharpening):
-    encoding, x = PRISM(width=WIDTH, positions=POSITIONS, sharpening=sharpening).double(), draw(13, 1, LENGTH, WIDTH)
-    with torch.no_grad():
-        encoding.gate_offsets.copy_(torch.tensor([800.0 * (name == "keep") for name in NAMES]))
-    codes = (encoding.embed(x, torch.arange(LENGTH)) - x).detach()
-    torch.testing.assert_close(codes, codes[:, :1].expand_as(codes), rtol=0, atol=1e-15)
-
-
 @pytest.mark.parametrize("exponent", [1.001, 1.5, 30.0])
 def test_hard_gates_are_exactly_a_clamped_counter(exponent):
     words = torch.randint(4, (BATCH, 60), generator=torch.Generator().manual_seed(2))
@@ -101,13 +72,6 @@ def test_hard_gates_are_exactly_a_clamped_counter(exponent):
         for at, gate in enumerate(word):
             count = moves.get(NAMES[gate], lambda c: c)(count)
             assert torch.equal(states[row, at], torch.eye(5, dtype=torch.float64)[count])
-
-
-@pytest.mark.parametrize(("exponent", "counts"), [(2.05, True), (1.95, False)])
-def test_a_noisy_count_is_kept_from_the_proved_exponent_on(exponent, counts):
-    gates = torch.tensor([0, 0.8, 0, 0.2], dtype=torch.float64).expand(1, 60, 4)
-    modes = histograms(with_exponent(PRISM(width=2, positions=64), exponent), gates)[0].argmax(-1)
-    assert torch.equal(modes, torch.arange(1, 61)) == counts
 
 
 def test_the_network_is_a_gru_as_pytorch_has_it():

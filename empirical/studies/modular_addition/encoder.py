@@ -61,9 +61,6 @@ class Encoder(nn.Module):
         """Make one model; `stack_models` joins several.
 
         Initial weights are those of PyTorch's encoder layer and linear layer; embeddings and CLS are N(0, 1).
-
-        Raises:
-            ValueError: `width` is not a multiple of `heads`.
         """
         super().__init__()
         if width % heads:

@@ -6,8 +6,8 @@ from torch import nn
 
 from lengthgen.empirical.encodings import LearnedAbsolute, PositionEncoding
 from lengthgen.empirical.encodings.modules import named
-from lengthgen.empirical.model.encoder import Dropout, Encoder
 from lengthgen.empirical.model.mapped import stack_models
+from lengthgen.empirical.studies.modular_addition.encoder import Dropout, Encoder
 
 SYMBOLS, CLASSES, WIDTH, LAYERS, HEADS, LENGTH = 11, 5, 16, 2, 4, 7
 
