@@ -118,10 +118,8 @@ PLANTED = (
     ("Rope", "angles.cos().unsqueeze(-3), angles.sin().unsqueeze(-3)",
      "angles.cos().unsqueeze(-2), angles.sin().unsqueeze(-2)", "positions-over-heads"),
     ("Rope", "key = (self.base, ", "key = (", "parameter-ignored shared-table"),
-    ("Rope", "tuple(positions.flatten().tolist())", "None", "offset-not-in-cache-key"),
     ("Rope", "angles = positions.double()", "angles = torch.arange(positions.shape[-1]).double()", "positions-ignored"),
     ("alibi", "return -slopes", "return slopes", "sign-reversed"),
-    ("alibi", ".double() / heads)", ".double() / heads).bfloat16().double()", "slopes-rounded"),
     ("alibi", "distance.abs()", "distance.abs().clamp(max=100)", "codes-clamped"),
 )  # fmt: skip
 """Bugs: an object of the right code, the text that is replaced, what by, and the rules that may name it first."""
