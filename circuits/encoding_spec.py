@@ -189,6 +189,9 @@ LONGEST_NUMBER = 40
 def parse_encoding(text: str) -> EncodingSpec:
     """Return the encoding that a text names: `name`, `name[key=value,...]` or `path/to/file.py:object`.
 
+    >>> parse_encoding("clipped[limit=8]").options
+    (('limit', 8),)
+
     Raise EncodingError if the text has none of these forms, or as for EncodingSpec.
     """
     name, opened, inside = text.strip().partition("[")

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lengthgen.circuits.task import Reference, Task, TaskError, Tokens
+from lengthgen.circuits.task import Step, Task, TaskError, Tokens
 from lengthgen.circuits.trace import SAMPLE, Trace, trace
 
 PAD = "_"
@@ -139,6 +139,16 @@ def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]
             for added, allowed in given(scale)
         ]
 
+    def steps(scale: int) -> list[Step]:
+        place = layout(scale).place
+        return [(operator, tuple(map(place, arguments))) for operator, arguments in task.reference_steps(scale)]
+
+    def apply(operator: str, symbols: tuple[str, ...]) -> str:
+        assert task.reference is not None
+        if PAD in symbols:
+            raise ValueError(f"'{operator}' does not read {PAD}")
+        return task.reference.apply(operator, symbols)
+
     return {
         "alphabet": (*task.alphabet, PAD),
         "prompt": lambda scale: layout(scale).prompt,
@@ -147,25 +157,8 @@ def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]
         "valid": (lambda symbols: own_valid(own(symbols))) if own_valid else None,
         "draw": draw if own_draw else None,
         "right": (lambda symbols: own_right(own(symbols))) if own_right else None,
-        "reference": _moved_reference(task, layout) if task.reference else None,
+        "reference": replace(task.reference, steps=steps, apply=apply) if task.reference else None,
     }
-
-
-def _moved_reference(task: Task, layout: _Layouts) -> Reference:
-    """Return the circuit of a task that reads the same tokens at their new positions, and no PAD."""
-    assert task.reference is not None
-    own_apply = task.reference.apply
-
-    def steps(scale: int) -> list[tuple[str, tuple[int, ...]]]:
-        place = layout(scale).place
-        return [(operator, tuple(map(place, arguments))) for operator, arguments in task.reference_steps(scale)]
-
-    def apply(operator: str, symbols: tuple[str, ...]) -> str:
-        if PAD in symbols:
-            raise ValueError(f"'{operator}' does not read {PAD}")
-        return own_apply(operator, symbols)
-
-    return replace(task.reference, steps=steps, apply=apply)
 
 
 @dataclass(frozen=True, kw_only=True)

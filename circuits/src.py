@@ -111,6 +111,10 @@ class Interrupted(KeyboardInterrupt):
 def minimal_arity(traces: Sequence[Trace], *, at_least: int = 1, guesses: Guesses | None = None) -> int | None:
     """Return the fewest slots, but not fewer than `at_least`, with which every step of the traces is determined.
 
+    >>> from lengthgen import load_task
+    >>> minimal_arity(traces_up_to(load_task("parity"), 4))
+    2
+
     None if more than MAX_ARITY are needed. Calls on neighbouring scales are faster if they share their guesses.
 
     Raise ValueError if no traces are given.
@@ -157,6 +161,11 @@ def src(
     clock: Clock | None = None,
 ) -> SRCResult:
     """Return SRC at every scale of the traces, with a circuit that attains it.
+
+    >>> from lengthgen import load_task
+    >>> parity = load_task("parity")
+    >>> src(parity, traces_up_to(parity, 4), arity=2).values
+    {1: 1, 2: 1, 3: 1, 4: 1}
 
     A circuit with few templates is built first. Its operators are an upper bound. The lower bound starts from the steps
     at which one of these operators is used for the first time, with all their wirings. While the bounds differ,

@@ -10,6 +10,7 @@ import string
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -102,9 +103,24 @@ def test_a_broken_link_is_noticed() -> None:
     assert not broken("docs/claims.md", "/proofs_checks/claim.py#Claim")
 
 
-@pytest.mark.parametrize("name", [name for name, text in TEXTS.items() if ">>> " in text])
-def test_every_example_of_a_document_gives_what_it_shows(name: str) -> None:
-    done = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.REPORT_NDIFF)
+WITH_EXAMPLES = [
+    *(name for name, text in TEXTS.items() if ">>> " in text),
+    *(
+        str(path.relative_to(ROOT))
+        for room in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen")
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if ">>> " in path.read_text(encoding="utf-8")
+    ),
+]
+
+
+@pytest.mark.parametrize("name", dict.fromkeys(WITH_EXAMPLES))
+def test_every_example_of_a_document_or_a_docstring_gives_what_it_shows(name: str) -> None:
+    if name.endswith(".py"):
+        module = import_module(f"lengthgen.{name.removeprefix('lengthgen/').removesuffix('.py').replace('/', '.')}")
+        done = doctest.testmod(module, optionflags=doctest.REPORT_NDIFF)
+    else:
+        done = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.REPORT_NDIFF)
     assert done.attempted > 0
     assert done.failed == 0
 

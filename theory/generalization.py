@@ -26,6 +26,7 @@ from fractions import Fraction
 from itertools import chain
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.infrastructure.brief import Brief, Listed
@@ -42,6 +43,7 @@ from lengthgen.theory.relation import (
     relative,
     t5_buckets,
 )
+from lengthgen.theory.zero.equality import group, to_sympy
 
 
 class TrainTestScalesError(LengthgenError):
@@ -137,6 +139,11 @@ class JudgedRelation(Brief):
 
 def judge(values: Relation, relation: Relation, *, train: int, test: int) -> Judgement:
     """Judge whether the relation lets the pattern with the level sets `values` generalize from 1..train to 1..test [F].
+
+    >>> from lengthgen import absolute, clipped_relative, level_sets, pattern_from_formula
+    >>> window = level_sets(pattern_from_formula("1 if j - i < 3 else 0"), 8)
+    >>> [judge(window, relation, train=4, test=8).generalizes for relation in (clipped_relative(3), absolute())]
+    [True, False]
 
     Raises:
         TrainTestScalesError: not 1 <= train <= test.
@@ -382,10 +389,6 @@ def _mean(values: Sequence[Value], counts: Sequence[int]) -> Value:
     if all(isinstance(value, int | Fraction) for value in values):
         mean = Fraction(sum(value * count for value, count in zip(values, counts, strict=True)), sum(counts))
         return int(mean) if mean.denominator == 1 else mean
-    import sympy as sp
-
-    from lengthgen.theory.zero.equality import to_sympy
-
     return sp.Add(*(to_sympy(value) * count for value, count in zip(values, counts, strict=True))) / sum(counts)
 
 
@@ -393,8 +396,6 @@ def _same(mean: Value, entries: Sequence[Value]) -> list[bool]:
     """Flags of the entries that are proved to equal the mean."""
     if all(isinstance(part, int | Fraction) for value in (mean, *entries) for part in _parts(value)):
         return [entry == mean for entry in entries]
-    from lengthgen.theory.zero.equality import group
-
     label, *others = group([mean, *entries]).labels
     return [entry_label == label for entry_label in others]
 

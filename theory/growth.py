@@ -124,7 +124,12 @@ class Definedness:
 
 
 def growth(pattern: Pattern) -> Growth | None:
-    """Growth of LRC of a pattern; None for a pattern without a formula, which is known at single scales only."""
+    """Growth of LRC of a pattern; None for a pattern without a formula, which is known at single scales only.
+
+    >>> from lengthgen import pattern_from_formula
+    >>> growth(pattern_from_formula("1 if j - i < 3 else 0")).kind.value
+    'constant'
+    """
     formula = pattern.formula
     if formula is None:
         return None

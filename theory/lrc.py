@@ -19,6 +19,7 @@ from lengthgen.theory.formula.progressions import PATHS, all_distinct, follow_pa
 from lengthgen.theory.formula.structure import Structure, structure
 from lengthgen.theory.pattern import Pattern, Value, from_array, with_scale
 from lengthgen.theory.relation import Relation, from_labels
+from lengthgen.theory.zero.equality import group
 
 Integers = NDArray[np.int64]
 Cells = tuple[Integers, Integers, Integers | None]
@@ -150,6 +151,9 @@ def _never_repeats(pattern: Pattern, scale: int) -> bool:
 def lrc(pattern: Pattern | ArrayLike, scale: int | None = None) -> int:
     """LRC at one scale: the number of distinct non-zero entries A_ij with i <= j <= scale [F].
 
+    >>> lrc([[1, 2], [0, 1]])
+    2
+
     Args:
         pattern: a pattern, or a matrix [n, n] (or [n, n, d, e]) as `lengthgen.theory.pattern.as_matrix` reads it.
         scale: the scale; the whole matrix if left out.
@@ -163,7 +167,12 @@ def lrc(pattern: Pattern | ArrayLike, scale: int | None = None) -> int:
 
 
 def lrc_profile(pattern: Pattern | ArrayLike, scales: Iterable[int]) -> dict[int, int]:
-    """LRC at each of the scales, in the order given: {scale: LRC}. Raises as `lrc` does."""
+    """LRC at each of the scales, in the order given: {scale: LRC}. Raises as `lrc` does.
+
+    >>> from lengthgen import pattern_from_formula
+    >>> lrc_profile(pattern_from_formula("j - i"), (4, 8))
+    {4: 3, 8: 7}
+    """
     listed = list(scales)
     matrix = pattern if isinstance(pattern, Pattern) else from_array(pattern)
     for scale in listed:
@@ -224,8 +233,6 @@ def _classes(values: list[Value]) -> tuple[list[int], tuple[tuple[int, int], ...
     if _all_rational(values):
         zero = _zero(values)
         return [0 if value == zero else place for place, value in enumerate(values, start=1)], ()
-    from lengthgen.theory.zero.equality import group
-
     groups = group(values)
     return list(groups.labels), groups.undecided
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lengthgen.circuits.forecast.features import Features, Labels, Shown
 from lengthgen.circuits.prediction_record import RULES, Counted
@@ -88,22 +89,19 @@ def version() -> str:
     return hashlib.sha256(FILE.read_bytes()).hexdigest()[:12]
 
 
+_TEXTS = ("record", "half", "task", "encoding", "digest")
+_NUMBERS = ("base", "train", "test", "first_break", "runs", "fit")
+"""Columns of the file that are fields of a cell; an empty number stands for None."""
+
+
 def _cell_of(row: Mapping[str, str]) -> RecordedCell:
     failures = (part.split(":") for part in row["first_failures"].split())
+    numbers: dict[str, Any] = {name: int(row[name]) if row[name] else None for name in _NUMBERS}
     return RecordedCell(
-        record=row["record"],
-        half=row["half"],
-        task=row["task"],
-        base=int(row["base"]) if row["base"] else None,
-        encoding=row["encoding"],
-        train=int(row["train"]),
-        test=int(row["test"]),
-        digest=row["digest"],
+        **{name: row[name] for name in _TEXTS},
+        **numbers,
         features=Features(shown=Shown[row["shown"]], labels=Labels(row["labels"]), operands=row["operands"]),
-        first_break=int(row["first_break"]) if row["first_break"] else None,
         answers={rule: _ANSWERS[row[rule]] for rule in ANSWERED.values()},
-        runs=int(row["runs"]),
-        fit=int(row["fit"]),
         first_failures={int(scale): int(count) for scale, count in failures},
     )
 
@@ -111,22 +109,12 @@ def _cell_of(row: Mapping[str, str]) -> RecordedCell:
 def row_of(cell: RecordedCell) -> dict[str, str]:
     """Return the row of the file that `recorded_cells` reads as this cell."""
     words = {answer: word for word, answer in _ANSWERS.items()}
-    return {
-        "record": cell.record,
-        "half": cell.half,
-        "task": cell.task,
-        "base": "" if cell.base is None else str(cell.base),
+    fields = {name: getattr(cell, name) for name in (*_TEXTS, *_NUMBERS)}
+    return {name: "" if value is None else str(value) for name, value in fields.items()} | {
         "operands": cell.features.operands,
-        "encoding": cell.encoding,
-        "train": str(cell.train),
-        "test": str(cell.test),
-        "digest": cell.digest,
         "shown": cell.features.shown.name,
         "labels": cell.features.labels.value,
-        "first_break": "" if cell.first_break is None else str(cell.first_break),
         **{rule: words[cell.answers[rule]] for rule in ANSWERED.values()},
-        "runs": str(cell.runs),
-        "fit": str(cell.fit),
         "first_failures": " ".join(f"{scale}:{count}" for scale, count in sorted(cell.first_failures.items())),
     }
 

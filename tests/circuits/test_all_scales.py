@@ -105,7 +105,6 @@ def is_right(circuit: LocalCircuit, machine: Transducer, word: tuple[str, ...]) 
 def require_agreement(machine: Transducer, result: AllScales, largest: int) -> None:
     """SRC at scales that were not searched is the proved value, and the circuit gives the machine's outputs."""
     values = src(machine.task(), traces_up_to(machine.task(), largest), result.arity).values
-    assert result.constant_from is not None
     assert {scale: values[scale] for scale in result.values} == result.values
     assert {values[scale] for scale in range(result.constant_from, largest + 1)} == {result.value}
     assert all(values[scale] != result.value for scale in range(1, result.constant_from))
@@ -221,7 +220,6 @@ def test_first_steps_have_rules_of_their_own() -> None:
 @pytest.mark.parametrize("machine", [counter(2), DELAY, shifted(3, 3)], ids=lambda machine: machine.name)
 def test_every_wrong_or_missing_entry_is_refused(machine: Transducer) -> None:
     circuit = src_for_all_scales(machine, searched=4).circuit
-    assert circuit is not None
     check_proof(machine, circuit)
     for index, operator in enumerate(circuit.operators):
         for key, token in operator.items():
@@ -260,7 +258,6 @@ def test_limits_end_a_proof_without_a_value(monkeypatch: pytest.MonkeyPatch) -> 
         src_for_all_scales(COPY, clock=Clock(steps=1)).why == "the proof ended early: the limit of 1 steps is reached"
     )
     circuit = src_for_all_scales(COPY).circuit
-    assert circuit is not None
     monkeypatch.setattr(local_circuit, "MAX_CONFIGURATIONS", 2)
     result = src_for_all_scales(COPY)
     assert (result.value, result.why) == (
@@ -273,7 +270,6 @@ def test_limits_end_a_proof_without_a_value(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_is_no_local_circuit_is_refused() -> None:
     circuit = src_for_all_scales(COPY).circuit
-    assert circuit is not None
     for rule in (
         Rule((Place("y", 0),), 0),
         Rule((Place("x", -1),), 0),

@@ -251,12 +251,6 @@ def test_rpe_square_agrees_with_the_theory_where_a_first_token_is_an_anchor() ->
         assert (relation.labels(length, scale) == expected.labels(length, scale)).all()
 
 
-@pytest.mark.parametrize("name", [name for name in ENCODINGS if name.startswith("random-")])
-def test_positions_drawn_anew_are_no_relation(name: str, analyses: Analyses) -> None:
-    with pytest.raises(NoRelation, match="draws positions anew for each batch"):
-        relation_of(parse_encoding(f"{name}[longest=40]"), analyses("parity", "aligned", LARGEST).circuit)
-
-
 def test_parameters_that_do_not_go_together_are_refused(analyses: Analyses) -> None:
     spec = parse_encoding("t5[buckets=32,longest=16]")
     with pytest.raises(RelationError, match="longest=16"):
@@ -298,11 +292,3 @@ def test_an_encoding_of_the_user_has_the_relation_that_it_declares(tmp_path: Pat
     with pytest.raises(EncodingError, match=r"mine\.py' defines no 'other'"):
         relation("other")
     assert parse_encoding(f"{path}:says_so").record.name == "mine.py:says_so"
-
-
-def test_a_file_that_is_missing_or_fails_is_reported_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(EncodingError, match=r"encoding file '.*' does not exist"):
-        assert parse_encoding(f"{tmp_path}/none.py:thing").record
-    (tmp_path / "bad.py").write_text("1 / 0")
-    with pytest.raises(EncodingError, match="fails: ZeroDivisionError"):
-        assert parse_encoding(f"{tmp_path}/bad.py:thing").record

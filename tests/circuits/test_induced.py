@@ -76,14 +76,6 @@ def test_labels_operators_and_entries_that_are_new_at_a_scale(analyses: Analyses
     assert [n for n, count in aligned.new_entries.items() if count and n > 1] == [2]
 
 
-def test_scales_are_counted_in_the_order_given(analyses: Analyses) -> None:
-    analysis = analyses("parity", "unaligned", LARGEST)
-    some = [analysis.traces[n - 1] for n in (5, 2, 7)]
-    induced = induced_complexity(analysis.circuit, relative(), some)
-    assert induced.complexity == {5: 1, 2: 2, 7: 3}
-    assert induced.new_labels == {5: {0, 5}, 2: {2}, 7: {7}}
-
-
 @pytest.mark.parametrize("limit", [0, 2, LARGEST])
 def test_a_clipped_relation_fails_at_the_first_scale_beyond_its_limit(limit: int, analyses: Analyses) -> None:
     analysis = analyses("parity", "unaligned", LARGEST)
@@ -267,9 +259,7 @@ def test_random_tasks_under_random_relations_need_what_a_slow_count_says(seed: i
     task = random_task(seed, symbols=2 + seed % 2, arity=2, scales=4)
     traces = traces_up_to(task, 4)
     arity = minimal_arity(traces)
-    assert arity is not None
     circuit = src(task, traces, arity).circuit
-    assert circuit is not None
     relations = [ideal_relation(circuit, scale_hint=True), relative(), absolute(), constant()]
     for relation in [*relations, _random_relation(seed, 3), _random_relation(seed, 8), _random_relation(seed, 40)]:
         order = traces if seed % 3 else traces[::-1]
@@ -305,7 +295,6 @@ def test_tasks_of_several_operators_need_what_a_slow_count_says(name: str, layou
     task = in_format(load(name, base=2 if name != "sort-trace" else 3), layout, largest_scale=3)
     traces = traces_up_to(task, 3)
     circuit = src(task, traces, minimal_arity(traces) or 0).circuit
-    assert circuit is not None
     relations = [ideal_relation(circuit, scale_hint=True), relative(), clipped_relative(2), constant()]
     for relation in [*relations, _random_relation(0, 2), _random_relation(1, 8)]:
         for own_token in (False, True):

@@ -104,7 +104,6 @@ def test_a_vectorised_output_without_an_end_is_noticed_in_every_row() -> None:
     """Only prompt 1000 of 4,096 lacks its end, which a comparison of some rows with `generate` would miss."""
 
     def endless(prompts: Tokens) -> Tokens:
-        assert EARLY.vectorised is not None
         outputs = EARLY.vectorised(prompts).copy()
         outputs[1000, outputs[1000] == 4] = 1
         return outputs
@@ -118,7 +117,6 @@ def test_a_vectorised_output_without_an_end_is_noticed_in_every_row() -> None:
 def test_its_circuit_runs_to_the_end_and_no_further() -> None:
     circuit = reference_circuit(EARLY, [3])
     prompts = EARLY.all_prompts(3)
-    assert prompts is not None
     np.testing.assert_array_equal(circuit.run(prompts, 3), EARLY.sequences(3, prompts))
     assert circuit.check([trace(EARLY, 3)]) == 27
     tokens = circuit.graph(3, ("1", "0", "2", "=")).nodes(data="token")
@@ -132,7 +130,6 @@ def test_coverage_ends_with_the_output() -> None:
     """Training on "0 ... =" alone shows no more than that 0 gives $."""
     circuit = reference_circuit(EARLY, [2])
     prompts = EARLY.all_prompts(2)
-    assert prompts is not None
     tokens = EARLY.sequences(2, prompts)
     tokens[tokens == UNDEFINED] = 0
     scales = np.full(len(tokens), 2)
@@ -184,7 +181,6 @@ def test_prompt_tokens_after_outputs() -> None:
     }
     circuit = reference_circuit(task, [3])
     prompts = task.all_prompts(3)
-    assert prompts is not None
     np.testing.assert_array_equal(circuit.run(prompts, 3), task.sequences(3, prompts))
     kinds = [kind for _, kind in circuit.graph(3).nodes(data="kind")]
     assert kinds == ["prompt", "step"] * 3 + ["step"]

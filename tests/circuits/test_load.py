@@ -1,7 +1,6 @@
 """Tasks are loaded by name or from a user's own file, and a failure to load is reported in one line."""
 
 import textwrap
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from lengthgen.circuits.analysis import analyse
 from lengthgen.circuits.encoding_spec import parse_encodings
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.src import src, traces_up_to
-from lengthgen.circuits.task import Reference, TaskError
+from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import load
 
 RUNNING_OR = """
@@ -61,19 +60,6 @@ def test_a_users_task_goes_all_the_way_to_a_prediction(user_file: Path) -> None:
         "rpe": True,
         "ape": False,
     }
-
-
-def test_a_users_reference_circuit_attains_the_value_where_prompts_are_sampled(user_file: Path) -> None:
-    alone = load(f"{user_file}:running_or")
-    reference = Reference(
-        arity=2,
-        steps=lambda n: [("or", (t, n + t)) for t in range(1, n + 1)],
-        apply=lambda operator, symbols: "1" if "1" in symbols else "0",
-    )
-    traces = traces_up_to(alone, 16)
-    assert src(alone, traces, 2).status == "sampled"
-    result = src(replace(alone, reference=reference), traces, 2)
-    assert (result.status, result.values[16]) == ("reference", 1)
 
 
 def test_the_base_of_a_task_is_chosen_by_number(user_file: Path) -> None:

@@ -129,16 +129,6 @@ def test_labels_to_be_found_need_to_exist_at_the_scales_in_use_only(
     assert (prediction.breaks_at, prediction.literal) == (breaks_at, breaks_at is None)
 
 
-def test_the_literal_conjecture_is_not_enough_as_entries_must_be_covered(analyses: Analyses) -> None:
-    """Training at scale 1 shows the one operator of every scale, yet no digit meets a digit before scale 2."""
-    prediction = _parity(analyses, "aligned", "ipe", [1])
-    assert prediction.complexity_train == prediction.complexity_test == 1
-    assert (prediction.literal, prediction.generalizes) == (True, False)
-    assert prediction.labels_covered
-    assert not prediction.entries_covered
-    assert (prediction.breaks_at, "entries" in prediction.why) == (2, True)
-
-
 @pytest.mark.parametrize(
     ("layout", "encoding", "breaks_at"),
     [
@@ -323,18 +313,6 @@ def test_a_step_without_arguments_meets_no_label() -> None:
             analyse(load("unaligned-copy"), "unaligned", 8, mode), spec, train=range(1, 5), test=range(1, 9)
         )
         assert (prediction.breaks_at, prediction.labels_covered) == (breaks_at, breaks_at is None)
-
-
-@pytest.mark.parametrize(
-    ("name", "grows"),
-    [("copy", False), ("addition", False), ("shift", True), ("multiplication", True), ("division", True)],
-)
-def test_distances_suffice_in_padded_data_where_every_argument_keeps_its_distance(name: str, grows: bool) -> None:
-    """The wrap of a shift, and the one digit to multiply or divide by, are at another distance from every step."""
-    analysis = analyse(load(name, base=3), "aligned", 6)
-    for encoding, expected in (("rpe", grows), ("ipe-sh", False)):
-        prediction = predict(analysis, parse_encoding(encoding), train=range(1, 4), test=range(1, 7))
-        assert prediction.literal is not expected
 
 
 def test_positions_that_cannot_be_told_apart_are_noticed_in_sampled_prompts_too() -> None:

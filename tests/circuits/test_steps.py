@@ -77,7 +77,6 @@ def test_within_its_steps_the_solver_answers_as_without_a_limit() -> None:
         bound = sat.decide(FIVE_CYCLE, count, [], seconds=None, steps=10**10, proof=False)
         assert bound == free
         assert sat.START <= bound.steps < 10**10
-    assert bound.choice is not None
     assert _serves(FIVE_CYCLE, 3, bound.choice)
 
 
@@ -94,7 +93,6 @@ def test_a_search_whose_solver_runs_out_of_steps_is_stopped(monkeypatch: pytest.
     task = load("majority-count", base=15)
     traces = traces_up_to(task, 14)
     arity = minimal_arity(traces)
-    assert arity is not None
     result = src(task, traces, arity, clock=Clock(steps=sat.START))
     assert (result.status, result.failed) == ("bounds", False)
     assert result.stopped == f"the limit of {sat.START:,} steps is reached"

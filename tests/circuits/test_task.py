@@ -45,7 +45,6 @@ def _raising(error: BaseException) -> Any:
 def _twin(change: Callable[[np.ndarray], np.ndarray]) -> Task:
     """Parity with a changed vectorised function."""
     fast = parity().vectorised
-    assert fast is not None
     return replace(parity(), vectorised=lambda prompts: change(fast(prompts)))
 
 

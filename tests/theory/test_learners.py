@@ -1,5 +1,6 @@
 """Every closed form is held to the loop, the integration or the regression that it stands for."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 from lengthgen.theory.learning import learners
 from lengthgen.theory.learning.learners import QuadraticProblem
-from lengthgen.theory.learning.pola import attend, error_by_scale, from_samples, learned_matrix, pola_matrix, population
+from lengthgen.theory.learning.pola import learned_matrix, pola_matrix, population
 from lengthgen.theory.lrc import level_sets, lrc
 from lengthgen.theory.relation import relative
 
@@ -17,42 +18,18 @@ Matrix = NDArray[np.float64]
 CASES = 60
 
 
-def _design(labels: NDArray[np.int64], tokens: Matrix, lengths: NDArray[np.int64]) -> Matrix:
-    """Return one row a query of a sample, one column a label met anywhere, by the definition."""
-    size = len(labels)
-    names = sorted({int(labels[i, j]) for i in range(size) for j in range(i, size)})
-    rows = []
-    for sample, length in zip(tokens, lengths, strict=True):
-        for j in range(length):
-            rows.append([sum(sample[i] for i in range(j + 1) if labels[i, j] == name) for name in names])
-    return np.array(rows, dtype=np.float64)
-
-
 def _random_case(seed: int) -> tuple[QuadraticProblem, Matrix, Matrix, Matrix]:
-    """A problem of POLA, and the rows, answers and start of the same least-squares problem.
-
-    Even seeds: the population, one row a pair of training. Odd seeds: few samples of mixed lengths, with noise.
-    """
+    """A problem of POLA, and the rows (one a pair of training), answers and start of the same least-squares problem."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 8))
     scale = int(rng.integers(1, size + 1))
     labels = rng.integers(0, int(rng.integers(1, 10)), (size, size))
     target = np.triu(rng.normal(size=(size, size)))
-    count = len({int(labels[i, j]) for i in range(size) for j in range(i, size)})
-    start = rng.normal(size=count)
-    if seed % 2 == 0:
-        pairs = [(i, j) for i in range(scale) for j in range(i, scale)]
-        names = sorted({int(labels[i, j]) for i in range(size) for j in range(i, size)})
-        rows = np.array([[float(labels[pair] == name) for name in names] for pair in pairs])
-        answers = np.array([target[pair] for pair in pairs])
-        return population(target, labels, training_scale=scale), rows, answers, start
-    samples = int(rng.integers(1, 12))
-    tokens, lengths = rng.normal(size=(samples, scale)), rng.integers(1, scale + 1, samples)
-    outputs = np.array([[x[: j + 1] @ target[: j + 1, j] for j in range(scale)] for x in tokens])
-    outputs += rng.normal(size=outputs.shape)
-    answers = np.concatenate([y[:length] for y, length in zip(outputs, lengths, strict=True)])
-    rows = _design(labels, tokens, lengths)
-    return from_samples(tokens, outputs, labels, lengths), rows / samples**0.5, answers / samples**0.5, start
+    names = sorted({int(labels[i, j]) for i in range(size) for j in range(i, size)})
+    pairs = [(i, j) for i in range(scale) for j in range(i, scale)]
+    rows = np.array([[float(labels[pair] == name) for name in names] for pair in pairs])
+    answers = np.array([target[pair] for pair in pairs])
+    return population(target, labels, training_scale=scale), rows, answers, rng.normal(size=len(names))
 
 
 def _descend(rows: Matrix, answers: Matrix, theta: Matrix, rate: float, steps: int) -> Matrix:
@@ -77,22 +54,16 @@ def test_gradient_descent_is_the_loop() -> None:
         for steps in (0, 1, 7, 60):
             learned = learners.gradient_descent(problem, start=start, rate=rate, steps=steps)
             _close(learned, _descend(rows, answers, start, rate, steps), atol=1e-10, seed=seed)
-        if seed % 2 == 0:  # m_k <= 28, so the slowest mode keeps less than (1 - 1.8/28)^500 < 1e-14
-            limit = learners.gradient_flow_limit(problem, start=start)
-            _close(_descend(rows, answers, start, rate, 500), limit, atol=1e-10, seed=seed)
+        # m_k <= 28, so the slowest parameter keeps less than (1 - 1.8/28)^500 < 1e-14
+        limit = learners.gradient_flow_limit(problem, start=start)
+        _close(_descend(rows, answers, start, rate, 500), limit, atol=1e-10, seed=seed)
 
 
 def test_the_limits_are_the_least_squares_fit_nearest_to_the_start() -> None:
     for seed in range(CASES):
         problem, rows, answers, start = _random_case(seed)
-        singular = np.linalg.svd(rows, compute_uv=False)
-        condition = (singular[0] / singular[singular > 1e-7 * singular[0]].min()) ** 2
-        tolerance = 1e-13 * condition * (1 + np.abs(_nearest_minimum(rows, answers, start)).max())
-        for limit, first in (
-            (learners.gradient_flow_limit(problem, start=start), start),
-            (learners.min_norm(problem), np.zeros_like(start)),
-        ):
-            _close(limit, _nearest_minimum(rows, answers, first), atol=tolerance, seed=seed)
+        limit = learners.gradient_flow_limit(problem, start=start)
+        _close(limit, _nearest_minimum(rows, answers, start), atol=1e-10, seed=seed)
 
 
 def test_some_relation_works_iff_lrc_stays_and_then_the_level_sets_do() -> None:
@@ -173,72 +144,6 @@ def test_a_parameter_that_no_data_determine_keeps_its_start() -> None:
     np.testing.assert_array_equal(learned[0], [3, 3, 7, 6])
 
 
-REPEATS = 300
-FEW, MANY = 100, 1600
-NOISE = 0.7
-
-
-def _cells_by_distance(scale: int) -> Matrix:
-    return np.array([max(scale - distance, 0) for distance in range(6)], dtype=np.float64)
-
-
-def test_noise_costs_what_the_design_says_at_every_scale_and_falls_like_one_over_the_samples() -> None:
-    """Given the tokens, theta - theta* is normal with covariance C = NOISE^2 (Z^T Z)^-1.
-
-    The risk at a scale is a quadratic form in it, with mean tr(M C) and variance 2 tr(M C M C), where M counts the
-    scale's pairs by distance. So the mean over repetitions has a known mean and deviation; five deviations are the
-    tolerance.
-    """
-    rng = np.random.default_rng(20)
-    theta = np.array([1.0, -2.0, 0.5, 3.0, 0.0, 0.0])
-    target, labels = (
-        np.array([[theta[max(j - i, 0)] * (i <= j) for j in range(6)] for i in range(6)]),
-        relative().labels(6),
-    )
-    measured, deviation = {}, {}
-    for samples in (FEW, MANY):
-        risks, means, variances = np.zeros(6), np.zeros(6), np.zeros(6)
-        for _ in range(REPEATS):
-            tokens, lengths = rng.normal(size=(samples, 4)), rng.integers(1, 5, samples)
-            outputs = attend(target[:4, :4], tokens) + NOISE * rng.normal(size=(samples, 4))
-            learned = pola_matrix(learners.min_norm(from_samples(tokens, outputs, labels, lengths)), labels)
-            risks += error_by_scale(learned, target).risk
-            by_distance = [np.pad(tokens, ((0, 0), (distance, 0)))[:, :4] for distance in range(4)]
-            rows = np.stack(by_distance, axis=-1)[np.arange(4) < lengths[:, None]]
-            covariance = NOISE**2 * np.linalg.inv(rows.T @ rows)
-            for scale in range(1, 7):
-                form = _cells_by_distance(scale)[:4, None] * covariance
-                means[scale - 1] += np.trace(form)
-                variances[scale - 1] += 2 * np.trace(form @ form)
-        measured[samples], deviation[samples] = risks / REPEATS, np.sqrt(variances) / REPEATS
-        assert (np.abs(risks - means) < 5 * np.sqrt(variances)).all()
-    ratio = measured[FEW] / measured[MANY]
-    spread_of_ratio = ratio * np.hypot(deviation[FEW] / measured[FEW], deviation[MANY] / measured[MANY])
-    assert (np.abs(ratio - MANY / FEW) < 5 * spread_of_ratio).all()
-    assert (ratio > 2 * (MANY / FEW) ** 0.5).all(), "not one over the root of the samples"
-
-
-def test_finite_data_on_a_target_that_does_not_fit_go_to_the_population_answer() -> None:
-    """The squared distance to the class means falls like one over the samples: a z-test on its scaled means."""
-    rng = np.random.default_rng(21)
-    target, labels = np.triu(rng.normal(size=(6, 6))), relative().labels(6)
-    weights = np.array([0.1, 0.2, 0.3, 0.4])
-    limit = pola_matrix(learners.min_norm(population(target, labels, training_scale=4, scale_weights=weights)), labels)
-    scaled = {}
-    for samples in (400, 6400):
-        risks = []
-        for _ in range(REPEATS):
-            tokens, lengths = rng.normal(size=(samples, 4)), rng.choice(4, samples, p=weights) + 1
-            outputs = attend(target[:4, :4], tokens) + NOISE * rng.normal(size=(samples, 4))
-            problem = from_samples(tokens, outputs, labels, lengths)
-            risks.append(samples * error_by_scale(pola_matrix(learners.min_norm(problem), labels), limit).risk)
-        scaled[samples] = np.array(risks)
-    gap = scaled[400].mean(axis=0) - scaled[6400].mean(axis=0)
-    deviation = np.sqrt(sum(risk.var(axis=0, ddof=1) / REPEATS for risk in scaled.values()))
-    assert (np.abs(gap) < 5 * deviation).all()
-    assert (5 * deviation < 0.75 * scaled[6400].mean(axis=0)).all(), "a risk that stayed would be off by 1500 %"
-
-
 def _problem(hessian: Any, linear: Any, constant: Any = 0.0) -> QuadraticProblem:
     parts = (np.array(part, dtype=np.float64) for part in (hessian, linear, constant))
     return QuadraticProblem(**dict(zip(("hessian", "linear", "constant"), parts, strict=True)))
@@ -247,11 +152,10 @@ def _problem(hessian: Any, linear: Any, constant: Any = 0.0) -> QuadraticProblem
 @pytest.mark.parametrize(
     ("hessian", "linear", "says"),
     [
-        ([[1, 0]], [1, 1], "needs H"),
-        ([1, 1, 1], [1, 1], "needs H"),
+        ([[1, 0]], [1, 1], "needs h"),
+        ([1, 1, 1], [1, 1], "needs h"),
         ([1, np.nan], [1, 1], "not finite"),
         ([1, 1], [1, np.inf], "not finite"),
-        ([[1, 2], [0, 1]], [1, 1], "symmetric"),
     ],
 )
 def test_arrays_that_are_no_quadratic_problem_are_refused(hessian: Any, linear: Any, says: str) -> None:
@@ -260,12 +164,9 @@ def test_arrays_that_are_no_quadratic_problem_are_refused(hessian: Any, linear: 
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("hessian", "linear"),
-    [([1, 0], [1, 1]), ([1, -1], [1, 0]), ([[1, 1], [1, 1]], [1, -1]), ([[0, 1], [1, 0]], [0, 0])],
-)
+@pytest.mark.parametrize(("hessian", "linear"), [([1, 0], [1, 1]), ([1, -1], [1, 0])])
 def test_a_loss_without_minimum_is_refused(hessian: Any, linear: Any) -> None:
-    for solve in (learners.min_norm, learners.gradient_flow_limit):
+    for solve in (learners.gradient_flow_limit, partial(learners.ridge, penalty=2)):
         with pytest.raises(ValueError, match="no minimum"):
             solve(_problem(hessian, linear))
 

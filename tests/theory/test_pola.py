@@ -1,9 +1,7 @@
-"""POLA by its definition, its problems by their moments, and what it learns from populations and from samples."""
+"""POLA's problems by their moments, and what it learns from populations."""
 
 import itertools
-import tracemalloc
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lengthgen.theory.learning.learners import gradient_flow_limit, min_norm
-from lengthgen.theory.learning.pola import attend, error_by_scale, from_samples, learned_matrix, pola_matrix, population
+from lengthgen.theory.learning.learners import gradient_flow_limit
+from lengthgen.theory.learning.pola import error_by_scale, learned_matrix, pola_matrix, population
 from lengthgen.theory.relation import Relation, absolute, clipped_relative, constant, relative
 from tests.oracles.pola import signs
 
@@ -165,28 +163,6 @@ def test_matrices_are_learned_entry_by_entry() -> None:
         np.testing.assert_array_equal(learned[stack, :, :, output, entry], alone)
 
 
-@pytest.mark.parametrize("vector", [False, True])
-def test_attention_is_the_sum_over_keys_up_to_the_query(vector: bool) -> None:
-    rng = np.random.default_rng(1)
-    pattern = rng.integers(-5, 6, (4, 4, 3, 2) if vector else (4, 4))
-    tokens = rng.integers(-5, 6, (6, 4, 2) if vector else (6, 4))
-    outputs = attend(pattern, tokens)
-    for sample in range(6):
-        for j in range(4):
-            terms = [
-                pattern[i, j] @ tokens[sample, i] if vector else pattern[i, j] * tokens[sample, i] for i in range(j + 1)
-            ]
-            assert np.array_equal(outputs[sample, j], sum(terms))
-    assert np.array_equal(attend(pattern, tokens[0]), outputs[0])
-
-
-def test_attention_is_exact_on_fractions_and_does_not_read_below_the_diagonal() -> None:
-    third = Fraction(1, 3)
-    pattern = np.array([[third, third], [Fraction(10**40), third]], dtype=object)
-    outputs = attend(pattern, np.array([1, 10**30], dtype=object))
-    assert outputs.tolist() == [third, (10**30 + 1) * third]
-
-
 @pytest.mark.parametrize("weights", [(0, 0, 1), (0.2, 0.3, 0.5), (1, 1, 0)])
 def test_a_mixture_of_scales_is_the_weighted_sum_of_their_problems(weights: tuple[float, ...]) -> None:
     rng = np.random.default_rng(7)
@@ -211,7 +187,7 @@ def test_the_risk_is_the_expected_squared_error_over_the_queries(seed: int) -> N
     error = error_by_scale(learned, target)
     tokens = signs(5)
     for stack, scale in itertools.product(range(3), range(1, 6)):
-        gap = (attend(learned[stack], tokens) - attend(target[stack], tokens))[:, :scale]
+        gap = (tokens @ (learned - target)[stack])[:, :scale]
         assert error.risk[stack, scale - 1] == pytest.approx((gap**2).sum(axis=1).mean(), rel=1e-12)
         cells = [abs(learned[stack, i, j] - target[stack, i, j]) for j in range(scale) for i in range(j + 1)]
         assert error.largest[stack, scale - 1] == max(cells)
@@ -221,7 +197,8 @@ def test_the_risk_of_vectors_sums_over_the_entries_of_the_matrices() -> None:
     rng = np.random.default_rng(2)
     learned, target = rng.normal(size=(2, 2, 2, 3, 4))
     error, tokens = error_by_scale(learned, target, vector_tokens=True), signs(2, 4)
-    gap = attend(learned, tokens) - attend(target, tokens)
+    upper = np.where(np.tri(2, dtype=bool).T[:, :, None, None], learned - target, 0)
+    gap = np.einsum("ijde,sie->sjd", upper, tokens)
     for scale in (1, 2):
         assert error.risk[scale - 1] == pytest.approx((gap[:, :scale] ** 2).sum(axis=(1, 2)).mean(), rel=1e-12)
         cells = [np.abs(learned[i, j] - target[i, j]).max() for j in range(scale) for i in range(j + 1)]
@@ -234,11 +211,6 @@ LABELS = relative().labels(3)
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (lambda: attend(np.ones((3, 2)), np.ones(3)), "do not fit"),
-        (lambda: attend(np.ones((3, 3)), np.ones(4)), "do not fit"),
-        (lambda: attend(np.ones((3, 3, 2, 2)), np.ones((3, 1))), "do not fit"),
-        (lambda: attend(np.ones((3, 3, 2)), np.ones(3)), "do not fit"),
-        (lambda: attend(np.ones((3, 3)), np.array(1.0)), "do not fit"),
         (lambda: population(np.ones((4, 4)), LABELS, training_scale=2), "same"),
         (lambda: population(np.ones((3, 3)), LABELS, training_scale=4), r"1\.\.3, not 4"),
         (lambda: population(np.ones((3, 3)), LABELS, training_scale=2, scale_weights=(1, 1, 1)), "2 finite numbers"),
@@ -255,92 +227,6 @@ LABELS = relative().labels(3)
     ],
 )
 def test_arguments_that_do_not_fit_are_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
-    with pytest.raises(ValueError, match=says) as caught:
-        wrong()
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("counts", [(0, 0, 0, 1), (1, 2, 0, 3), (4, 1, 1, 0)])
-def test_samples_that_are_white_are_the_population(counts: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(4)
-    target, labels = np.triu(rng.normal(size=(6, 6))), rng.integers(0, 7, (6, 6))
-    lengths = np.repeat([1, 2, 3, 4], np.array(counts) * 16)
-    tokens = np.concatenate([signs(4)] * sum(counts))
-    sampled = from_samples(tokens, attend(target[:4, :4], tokens), labels, lengths)
-    exact = population(target, labels, training_scale=4, scale_weights=np.array(counts) / sum(counts))
-    np.testing.assert_allclose(sampled.hessian, np.diag(exact.hessian), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.linear, exact.linear, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.constant, exact.constant, rtol=1e-12)
-
-
-def test_white_samples_of_vectors_are_the_population() -> None:
-    rng = np.random.default_rng(5)
-    target, labels = rng.normal(size=(3, 3, 2, 2)), rng.integers(0, 3, (3, 3))
-    tokens = signs(3, 2)
-    sampled = from_samples(tokens, attend(target, tokens), labels, np.full(64, 3))
-    exact = population(target, labels, training_scale=3, vector_tokens=True)
-    np.testing.assert_allclose(sampled.hessian, np.diag(exact.hessian), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.linear, exact.linear, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sampled.constant, exact.constant, rtol=1e-12)
-    learned = pola_matrix(min_norm(exact), labels, vector_tokens=True)
-    np.testing.assert_allclose(
-        learned, learned_matrix(target, labels, training_scale=3, vector_tokens=True), atol=1e-12
-    )
-
-
-def test_vectors_are_learned_from_samples_that_are_not_white() -> None:
-    rng = np.random.default_rng(6)
-    labels = clipped_relative(2).labels(6)
-    values = rng.normal(size=(3, 2, 3))
-    target = np.array([[values[labels[i, j]] * (i <= j) for j in range(6)] for i in range(6)])
-    tokens = rng.normal(size=(40, 4, 3)) @ rng.normal(size=(3, 3))
-    problem = from_samples(tokens, attend(target[:4, :4], tokens), labels, rng.integers(1, 5, 40))
-    np.testing.assert_allclose(pola_matrix(min_norm(problem), labels, vector_tokens=True), target, rtol=0, atol=1e-9)
-
-
-def test_tokens_beyond_the_length_of_a_sample_are_not_read() -> None:
-    rng = np.random.default_rng(9)
-    tokens, outputs, lengths = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), rng.integers(1, 5, 9)
-    beyond = np.arange(4) >= lengths[:, None]
-    full, cut = (
-        from_samples(np.where(beyond, filler, tokens), np.where(beyond, filler, outputs), absolute().labels(5), lengths)
-        for filler in (0.0, np.nan)
-    )
-    np.testing.assert_array_equal(full.hessian, cut.hessian)
-    np.testing.assert_array_equal(full.linear, cut.linear)
-
-
-def test_many_samples_take_little_memory() -> None:
-    rng = np.random.default_rng(10)
-    tokens, lengths = rng.normal(size=(10_000, 20)), rng.integers(1, 21, 10_000)
-    outputs = attend(np.triu(np.ones((20, 20))), tokens)
-    tracemalloc.start()
-    problem = from_samples(tokens, outputs, absolute().labels(20), lengths)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 16 * 2**20, "the features alone would take 336 MB"
-    np.testing.assert_allclose(min_norm(problem), 1, rtol=1e-9)
-
-
-SAMPLE_LABELS = relative().labels(3)
-SAMPLES = np.ones((2, 3))
-LENGTHS = np.array([1, 3])
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        (lambda: from_samples(SAMPLES, SAMPLES[:1], SAMPLE_LABELS, LENGTHS), "do not fit"),
-        (lambda: from_samples(SAMPLES, SAMPLES, SAMPLE_LABELS, LENGTHS[:1]), "do not fit"),
-        (lambda: from_samples(SAMPLES[:0], SAMPLES[:0], SAMPLE_LABELS, LENGTHS[:0]), "do not fit"),
-        (lambda: from_samples(SAMPLES, SAMPLES, SAMPLE_LABELS[:2, :2], LENGTHS), "do not fit"),
-        (lambda: from_samples(SAMPLES[..., None], SAMPLES, SAMPLE_LABELS, LENGTHS), "do not fit"),
-        (lambda: from_samples(SAMPLES, SAMPLES, SAMPLE_LABELS, np.array([0, 3])), r"1\.\.3"),
-        (lambda: from_samples(SAMPLES, SAMPLES, SAMPLE_LABELS, np.array([1, 4])), r"1\.\.3"),
-        (lambda: from_samples(SAMPLES, np.nan * SAMPLES, SAMPLE_LABELS, LENGTHS), "not finite"),
-    ],
-)
-def test_samples_that_do_not_fit_are_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
     with pytest.raises(ValueError, match=says) as caught:
         wrong()
     assert "\n" not in str(caught.value)

@@ -61,6 +61,9 @@ def called(name: str) -> Encoding | None:
 def named(name: str) -> Encoding:
     """Encoding with this name or alias, in any case.
 
+    >>> named("RoPE").name
+    'rope'
+
     Raises:
         UnknownEncoding: there is none; the message suggests the closest names.
     """

@@ -152,6 +152,7 @@ def _is_unit(part: Expression) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def signs(expression: Expression) -> frozenset[int]:
     """Signs, among -1, 0 and 1, that the expression may have at pairs; only those that are excluded are proved."""
     shifted = sp.expand(expression.xreplace(_SHIFTED))

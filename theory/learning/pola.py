@@ -3,8 +3,7 @@
 POLA computes f_A(x)_j = sum over i <= j of A_ij x_i, with A_ij = theta_phi(i,j) under a relation phi ([F] of arXiv
 2510.04130, Def. 2). In theta it is a linear model. Its features are Z_(s,j),k = sum of x_i over the keys i <= j of
 query j in sample s with phi(i, j) = k. So the squared loss is a `QuadraticProblem`, whose parameters are numbered as in
-`lengthgen.theory.relation.LabelClasses`: that of whole populations without noise (`population`), or of finite, possibly
-noisy samples (`from_samples`), which has the former as its limit for identity second moments.
+`lengthgen.theory.relation.LabelClasses`: that of whole populations without noise (`population`).
 
 On noise-free data with unit second moments the loss decouples over labels. Gradient descent ends with every label met
 in training at the mean of A over its class, and with every other label at its start ([F], "POLA and LRC" in
@@ -27,33 +26,6 @@ from lengthgen.theory.relation import Labels, label_classes
 Array = NDArray[np.float64]
 
 
-def attend(pattern: NDArray[Any], tokens: NDArray[Any]) -> NDArray[Any]:
-    """POLA output f_A(x)_j = sum over i <= j of A_ij x_i.
-
-    Args:
-        pattern: A, [n, n], or W, [n, n, d, e], rows keys and columns queries; read on and above the diagonal only.
-        tokens: x, [..., n], or [..., n, e] for vector tokens; numbers of any exact or floating type.
-
-    Returns:
-        [..., n], or [..., n, d].
-
-    Raises:
-        LengthgenError: the shapes do not fit.
-    """
-    size = pattern.shape[0] if pattern.ndim in (2, 4) else -1
-    token_shape = (size, pattern.shape[3]) if pattern.ndim == 4 else (size,)
-    if pattern.shape[:2] != (size, size) or tokens.shape[max(0, tokens.ndim - len(token_shape)) :] != token_shape:
-        raise LengthgenError(
-            f"pattern {pattern.shape} and tokens {tokens.shape} do not fit: pass A [n, n] and x [..., n], "
-            "or W [n, n, d, e] and x [..., n, e]"
-        )
-    causal = np.triu(np.ones((size, size), dtype=bool))
-    if pattern.ndim == 2:
-        return np.asarray(tokens @ np.where(causal, pattern, 0))
-    weights = np.where(causal[:, :, None, None], pattern, 0)
-    return np.tensordot(tokens, weights, axes=((-2, -1), (0, 3)))
-
-
 def population(
     target: NDArray[Any],
     labels: Labels,
@@ -62,7 +34,7 @@ def population(
     scale_weights: ArrayLike | None = None,
     vector_tokens: bool = False,
 ) -> QuadraticProblem:
-    """Quadratic loss on noise-free data whose tokens have identity second moments: H is diagonal, with entries m_k.
+    """Quadratic loss on noise-free data whose tokens have identity second moments: the Hessian has the entries m_k.
 
     L(theta) = sum of w_j |theta_phi(i,j) - A_ij|^2 over the pairs i <= j <= N0: the expected squared error of an
     instance, summed over its queries. w_j = sum of p_n over n >= j, and m_k is the weight of all pairs labelled k.
@@ -76,7 +48,7 @@ def population(
         vector_tokens: True if the entries of A are matrices.
 
     Returns:
-        The problem of K labels, with b [..., K] and H [K]; with vector_tokens b [..., d, K e] and H [K e].
+        The problem of K labels, with b [..., K] and h [K]; with vector_tokens b [..., d, K e] and h [K e].
 
     Raises:
         LengthgenError: the shapes do not fit, training_scale is not in 1..n, or a weight is negative or not finite.
@@ -98,43 +70,6 @@ def population(
         linear = np.swapaxes(linear, -1, -2).reshape(*outer, count * inputs)
         hessian, constant = np.repeat(hessian, inputs), constant.sum(axis=-1)
     return QuadraticProblem(hessian=hessian, linear=linear, constant=constant)
-
-
-def from_samples(tokens: Array, outputs: Array, labels: Labels, lengths: NDArray[np.int64]) -> QuadraticProblem:
-    """Mean over samples of the squared error summed over the queries j <= n_s, for finite, possibly noisy data.
-
-    Only the second moments of each query enter: besides H and a copy of the tokens, memory is one block [N0 e, N0 e].
-
-    Args:
-        tokens: x, float64 [S, N0] or [S, N0, e]; not read beyond each sample's length.
-        outputs: y, float64 [S, N0], or [S, N0, d] for vector tokens; not read beyond each sample's length.
-        labels: int64 [n, n] with n >= N0; labels that do not occur in the data have zero rows in H.
-        lengths: n_s, int64 [S], in 1..N0.
-
-    Returns:
-        The problem of K labels, with b [K] and H [K, K]; for vector tokens b [d, K e] and H [K e, K e].
-
-    Raises:
-        LengthgenError: the shapes do not fit, there is no sample, a length is not in 1..N0, or an entry is not finite.
-    """
-    classes = label_classes(labels)
-    vectors, output_vectors = _as_vectors(tokens, outputs, labels, lengths)
-    samples, scale, inputs = vectors.shape
-    hessian = np.zeros((classes.count * inputs, classes.count * inputs))
-    linear = np.zeros((classes.count * inputs, output_vectors.shape[-1]))
-    constant = np.zeros(output_vectors.shape[-1])
-    for query in range(scale):
-        in_use = lengths > query
-        keys = vectors[in_use, : query + 1].reshape(in_use.sum(), (query + 1) * inputs)
-        targets = output_vectors[in_use, query]
-        parameter_index = classes.parameter_matrix[: query + 1, query, None] * inputs + np.arange(inputs)
-        columns = parameter_index.ravel()
-        np.add.at(hessian, (columns[:, None], columns), keys.T @ keys / samples)
-        np.add.at(linear, columns, keys.T @ targets / samples)
-        constant += (targets**2).sum(axis=0) / samples
-    if tokens.ndim == 2:
-        return QuadraticProblem(hessian=hessian, linear=linear[:, 0], constant=constant[0])
-    return QuadraticProblem(hessian=hessian, linear=linear.T, constant=constant)
 
 
 def pola_matrix(theta: Array, labels: Labels, *, vector_tokens: bool = False) -> Array:
@@ -253,17 +188,3 @@ def _query_weights(scale_weights: ArrayLike | None, training_scale: int) -> Arra
     if weights.shape != (training_scale,) or not (np.isfinite(weights) & (weights >= 0)).all():
         raise LengthgenError(f"scale weights must be {training_scale} finite numbers >= 0, one per scale 1..N0")
     return weights[::-1].cumsum()[::-1]
-
-
-def _as_vectors(tokens: Array, outputs: Array, labels: Labels, lengths: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Tokens [S, N0, e] and outputs [S, N0, d]."""
-    samples, scale = tokens.shape[:2] if tokens.ndim in (2, 3) else (0, 0)
-    fits = outputs.ndim == tokens.ndim and outputs.shape[:2] == (samples, scale) and lengths.shape == (samples,)
-    if not fits or not samples or not 1 <= scale <= len(labels):
-        shapes = f"tokens {tokens.shape}, outputs {outputs.shape}, lengths {lengths.shape}, labels {labels.shape}"
-        raise LengthgenError(f"{shapes} do not fit: pass x, y [S, N0] (or [S, N0, e], [S, N0, d]), [S], [n, n]")
-    if not ((lengths >= 1) & (lengths <= scale)).all():
-        raise LengthgenError(f"the length of every sample must be in 1..{scale}, the width of the tokens")
-    if tokens.ndim == 2:
-        return tokens[:, :, None], outputs[:, :, None]
-    return tokens, outputs

@@ -57,28 +57,25 @@ def conflict(place: Place, orders: Orders, base: int) -> str | None:
     return None
 
 
+def _reached(base: int, factor: int, step: Callable[[int, int, int], int]) -> set[int]:
+    """States that the digits lead to from 0; `step` takes a state, a digit and the factor."""
+    reached, fresh = {0}, {0}
+    while fresh:
+        fresh = {step(state, digit, factor) for state, digit in product(fresh, range(base))} - reached
+        reached |= fresh
+    return reached
+
+
 def reachable_products(base: int) -> frozenset[Digits]:
     """Return all (a, c, x) that occur: digit, carry into its place, multiplier; the first carry is 0."""
-    triples: set[Digits] = set()
-    for x in range(base):
-        carries, fresh = {0}, {0}
-        while fresh:
-            fresh = {(a * x + c) // base for a, c in product(range(base), fresh)} - carries
-            carries |= fresh
-        triples |= set(product(range(base), carries, (x,)))
-    return frozenset(triples)
+    carries = {x: _reached(base, x, lambda c, a, x: (a * x + c) // base) for x in range(base)}
+    return frozenset((a, c, x) for a, x in product(range(base), repeat=2) for c in carries[x])
 
 
 def reachable_quotients(base: int) -> frozenset[Digits]:
     """Return all (r, a, d) that occur: remainder before the place, digit, divisor; the first remainder is 0."""
-    triples: set[Digits] = set()
-    for d in range(1, base):
-        remainders, fresh = {0}, {0}
-        while fresh:
-            fresh = {(r * base + a) % d for r, a in product(fresh, range(base))} - remainders
-            remainders |= fresh
-        triples |= set(product(remainders, range(base), (d,)))
-    return frozenset(triples)
+    remainders = {d: _reached(base, d, lambda r, a, d: (r * base + a) % d) for d in range(1, base)}
+    return frozenset((r, a, d) for a, d in product(range(base), range(1, base)) for r in remainders[d])
 
 
 def multiplication_carry(base: int) -> Task:
@@ -101,47 +98,27 @@ def multiplication_carry(base: int) -> Task:
     )
 
 
-def _product(digits: Digits, base: int) -> tuple[int, int]:
-    """Digit and carry of a x + c."""
-    a, c, x = digits
-    carry, digit = divmod(a * x + c, base)
-    return digit, carry
-
-
-def _quotient(digits: Digits, base: int) -> tuple[int, int]:
-    """Quotient and remainder of (r b + a) / d."""
-    r, a, d = digits
-    return divmod(r * base + a, d)
-
-
-def _sum(digits: Digits, base: int) -> tuple[int, int]:
-    """Digit and carry of the sum."""
-    carry, digit = divmod(sum(digits), base)
-    return digit, carry
-
-
 MULTIPLICATION = Place(
-    tokens=_product,
+    tokens=lambda read, base: divmod(read[0] * read[2] + read[1], base)[::-1],
     reachable=reachable_products,
     orders=((_AS_READ, (0, 2, 1)),),
     merges=True,
     task=multiplication_carry,
 )
 DIVISION = Place(
-    tokens=_quotient,
+    tokens=lambda read, base: divmod(read[0] * base + read[1], read[2]),
     reachable=reachable_quotients,
     orders=((_AS_READ, (2, 1, 0)),),
     merges=True,
     task=lambda base: load("division-remainder", base=base),
 )
 ADDITION = Place(
-    tokens=_sum,
+    tokens=lambda read, base: divmod(sum(read), base)[::-1],
     reachable=lambda base: frozenset(product(range(base), range(base), (0, 1))),
     orders=tuple((_AS_READ, (i, j, k)) for i, j, k in permutations(range(3))),
     merges=False,
     task=lambda base: load("addition-carry", base=base),
 )
-_PLACES: Mapping[str, Place] = {"multiplication": MULTIPLICATION, "division": DIVISION, "addition": ADDITION}
 
 
 def _reading(place: Place, second: Order) -> Place:
@@ -171,11 +148,13 @@ def _reading(place: Place, second: Order) -> Place:
         "division in one order": {"places": {"division": _reading(DIVISION, _AS_READ)}},
         "digit exchanged with the remainder": {"places": {"division": _reading(DIVISION, (1, 0, 2))}},
         "multiplication in place of addition": {
-            "places": {"addition": replace(ADDITION, tokens=_product, reachable=reachable_products)}
+            "places": {"addition": replace(ADDITION, tokens=MULTIPLICATION.tokens, reachable=reachable_products)}
         },
     },
 )
-def order_merges(places: Mapping[str, Place] = _PLACES) -> Facts:
+def order_merges(
+    places: Mapping[str, Place] = {"multiplication": MULTIPLICATION, "division": DIVISION, "addition": ADDITION},
+) -> Facts:
     """Multiplication by one digit with carry tokens needs one operator, not two, if the digit is read as (a, c, x) and
     the carry as (a, x, c); so does division with remainder tokens, (r, a, d) and (d, a, r). Addition with carry tokens
     needs two in any order. Decided in bases 2 to 16.

@@ -129,12 +129,9 @@ def last_edge(path: Formula = lambda query, key: _edges(query, key, query)) -> F
         alibi = f"ALiBi has {-slope * distance}"
         wrong = sp.expand(bias + slope * distance) != 0
         refute(wrong, f"constant edges -m: b(i + {distance}, i) = {bias}, {alibi}")
-    limits = [
-        same_by_sympy(f"{end} of the path as in FoX", summed.limits[0][at], shared.limits[0][at])
-        for at, end in ((1, "begin"), (2, "end"))
-    ]
     yield "constant edges -m", constant, lambda: biases.alibi_bias(slope, query_position=j, key_position=i)
-    yield from limits
+    for at, end in ((1, "begin"), (2, "end")):
+        yield same_by_sympy(f"{end} of the path as in FoX", summed.limits[0][at], shared.limits[0][at])
     yield "b(i + 1, i) is the one edge psi(i + 1, i + 1), into the query: without it the nearest key has no bias"
 
 

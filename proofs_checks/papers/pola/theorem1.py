@@ -341,11 +341,6 @@ def _flat(linear: tuple[tuple[float, ...], ...], offset: tuple[float, ...]) -> _
     )
 
 
-def _least_squares(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
-    """Pattern learned by least squares of least norm."""
-    return pola.learned_matrix(target, labels, training_scale=training_scale)
-
-
 def _short_descent(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
     """Pattern learned by three steps of gradient descent."""
     problem = pola.population(target, labels, training_scale=training_scale)
@@ -358,13 +353,10 @@ def _ridge(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
     return pola.pola_matrix(learners.ridge(problem, penalty=1.0), labels)
 
 
-def _sees_everything(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
-    """Pattern learned by least squares if training shows all scales."""
-    return pola.learned_matrix(target, labels, training_scale=SCALE)
-
-
 _AFFINE: Mapping[str, Learner] = {
-    "least squares": _least_squares,
+    "least squares": lambda target, labels, training_scale: pola.learned_matrix(
+        target, labels, training_scale=training_scale
+    ),
     "gradient descent from 1": lambda target, labels, training_scale: pola.learned_matrix(
         target, labels, training_scale=training_scale, start=1.0
     ),
@@ -377,16 +369,6 @@ _AFFINE: Mapping[str, Learner] = {
 def _as_expression(element: Any) -> sp.Expr:
     """Element of the number field as an expression."""
     return _FIELD.to_sympy(element)
-
-
-def _the_target(target: Cells) -> Cells:
-    """Labels equal to the target."""
-    return target
-
-
-def _all_ones(target: Cells) -> Cells:
-    """Labels that are all 1."""
-    return tuple(_FIELD(1) for _ in target)
 
 
 def _level_numbers(target: Cells) -> Cells:
@@ -402,13 +384,7 @@ def _integer_multiples(target: Cells) -> Cells:
     if all(ratio.is_Rational for ratio in ratios):
         scale = lcm(*(int(ratio.q) for ratio in ratios))
         return tuple(_FIELD(int(ratio * scale)) for ratio in ratios)
-    return tuple(map(_rounded, target))
-
-
-@cache
-def _rounded(entry: Any) -> Any:
-    """Entry rounded to an integer; few different entries occur."""
-    return _FIELD(round(_as_expression(entry)))
+    return tuple(_FIELD(round(_as_expression(entry))) for entry in target)
 
 
 @CLAIMS.claim(
@@ -423,7 +399,13 @@ def _rounded(entry: Any) -> Any:
         "Phi fixed before, M > 0",
     ),
     falsifiers={
-        "training shows all scales": {"by": {"least squares at scale N": _sees_everything}},
+        "training shows all scales": {
+            "by": {
+                "least squares at scale N": lambda target, labels, _: pola.learned_matrix(
+                    target, labels, training_scale=SCALE
+                )
+            }
+        },
         "one dimension fewer": {"dimension": lambda training_scale: cell_count(training_scale) - 1},
         "all dimensions": {"dimension": lambda training_scale: cell_count(SCALE)},
         "ridge alone attains it": {"by": {"ridge": _ridge}},
@@ -571,13 +553,13 @@ def targets_of_the_same_complexity(
     falsifiers={
         "integer labels in the ratio of the entries": {"labels": _integer_multiples},
         "level sets as integer labels": {"labels": _level_numbers},
-        "real labels fixed before the target": {"labels": _all_ones},
+        "real labels fixed before the target": {"labels": lambda target: (_FIELD(1),) * len(target)},
         "a zero block too": {"works": lambda block, target: True},
         "the zero target not": {"works": lambda block, target: any(block)},
     },
 )
 def real_labels_after_the_target(
-    labels: Callable[[Cells], Cells] = _the_target,
+    labels: Callable[[Cells], Cells] = tuple,
     works: Callable[[Cells, Cells], bool] = lambda block, target: any(block) or not any(target),
 ) -> Facts:
     """If the encoding may take real values and be chosen after the target, Theorem 1 is false: phi := A with one

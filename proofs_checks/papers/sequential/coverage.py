@@ -38,22 +38,16 @@ _COVERAGE: Mapping[str, int] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TrainingCoverage:
-    """Complexity, operators and entries that training up to scale N0 meets, beside those of the task up to scale N.
-
-    Attributes:
-        complexity: SRC up to N0, and up to N.
-        operators: number of operators in use up to N0, and up to N.
-        entries: number of operator entries in use up to N0, and up to N.
-    """
+    """What training up to scale N0 meets, and what the task has up to scale N: SRC, operators, and their entries."""
 
     complexity: tuple[float, float]
     operators: tuple[int, int]
     entries: tuple[int, int]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Case:
     """Task with its circuit, its SRC and the entries in use, scale by scale."""
 
@@ -61,6 +55,24 @@ class _Case:
     traces: Sequence[Trace]
     complexity: Sequence[float]
     used: Sequence[frozenset[Entry]]
+
+    def coverage(self, training_scale: int) -> TrainingCoverage:
+        """Coverage by training up to a scale."""
+        met, used, complexity = self.used[training_scale - 1], self.used[-1], self.complexity
+        operators = len({operator for operator, _ in met}), len({operator for operator, _ in used})
+        return TrainingCoverage((complexity[training_scale - 1], complexity[-1]), operators, (len(met), len(used)))
+
+    def failure(self, training_scale: int) -> str:
+        """Text on where operators that are right on the training scales are wrong; empty if there are none."""
+        wrong = wrong_extension(self.circuit, self.used[training_scale - 1], self.used[-1])
+        if wrong is None:
+            return ""
+        wrong.check(self.traces[:training_scale])
+        try:
+            wrong.check(self.traces)
+        except CircuitError as error:
+            return str(error)
+        return ""
 
 
 def wrong_extension(circuit: Circuit, met: frozenset[Entry], used: frozenset[Entry]) -> Circuit | None:
@@ -107,50 +119,12 @@ def _case(spec: TaskSpec, largest: int) -> _Case:
         if any(low != high for low, high in bounds.values()):
             raise ValueError(f"{spec}: the search did not close")
         complexity = [low for low, _ in bounds.values()]
-    return _Case(circuit=circuit, traces=traces, complexity=complexity, used=used)
-
-
-def _training_coverage(case: _Case, training_scale: int) -> TrainingCoverage:
-    """Coverage of a case by training up to a scale."""
-    met, used = case.used[training_scale - 1], case.used[-1]
-    return TrainingCoverage(
-        complexity=(case.complexity[training_scale - 1], case.complexity[-1]),
-        operators=(len({operator for operator, _ in met}), len({operator for operator, _ in used})),
-        entries=(len(met), len(used)),
-    )
-
-
-def _failure(wrong: Circuit, traces: Sequence[Trace], training_scale: int) -> str | None:
-    """Text on where a circuit that is right on the training scales is wrong after them; None if it is right."""
-    wrong.check(traces[:training_scale])
-    try:
-        wrong.check(traces)
-    except CircuitError as error:
-        return str(error)
-    return None
-
-
-def _counts(case: _Case) -> str:
-    """Text with the number of entries met up to each scale."""
-    return ", ".join(str(len(entries)) for entries in case.used)
-
-
-def _all_met(coverage: TrainingCoverage) -> bool:
-    """True if training meets every entry."""
-    met, used = coverage.entries
-    return met == used
+    return _Case(circuit, traces, complexity, used)
 
 
 def _equal_complexity(coverage: TrainingCoverage) -> bool:
     """True if SRC is the same up to N0 and up to N."""
-    low, high = coverage.complexity
-    return low == high
-
-
-def _all_operators_met(coverage: TrainingCoverage) -> bool:
-    """True if training meets every operator."""
-    met, used = coverage.operators
-    return met == used
+    return len({*coverage.complexity}) == 1
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -166,7 +140,7 @@ CLAIMS = PaperClaims(SOURCE)
     printed={"settled": _equal_complexity},
     falsifiers={
         "equal SRC suffices": {"settled": _equal_complexity},
-        "all operators met suffices": {"settled": _all_operators_met},
+        "all operators met suffices": {"settled": lambda coverage: len({*coverage.operators}) == 1},
         "equal SRC and half of the entries suffice": {
             "settled": lambda coverage: _equal_complexity(coverage) and 2 * coverage.entries[0] >= coverage.entries[1]
         },
@@ -176,7 +150,7 @@ CLAIMS = PaperClaims(SOURCE)
     },
 )
 def coverage_settles(
-    settled: Callable[[TrainingCoverage], bool] = _all_met,
+    settled: Callable[[TrainingCoverage], bool] = lambda coverage: len({*coverage.entries}) == 1,
     tasks: Mapping[str, TaskUpTo] = CASES,
     coverage_scale: Mapping[str, int] = _COVERAGE,
     parity_at_once: tuple[int, int, int] = (1, 4, 8),
@@ -185,24 +159,22 @@ def coverage_settles(
     use up to N is in use up to N0. SRC(f, N0) = SRC(f, N) does not suffice: parity has SRC 1 at scale 1 with 4 of its 8
     entries. Decided on 5 tasks.
     """
-    parity = _training_coverage(_case(*tasks["parity"]), 1)
+    parity = _case(*tasks["parity"]).coverage(1)
     if (parity.complexity[0], *parity.entries) != parity_at_once:
         raise Refuted(
             f"parity at scale 1: SRC {parity.complexity[0]:g}, {parity.entries[0]} of {parity.entries[1]} entries"
         )
     for name, scale in coverage_scale.items():
         case = _case(*tasks[name])
-        largest = len(case.traces)
+        largest, counts = len(case.traces), ", ".join(str(len(entries)) for entries in case.used)
         covering_scale = next(n for n, entries in enumerate(case.used, start=1) if entries == case.used[-1])
         if covering_scale != scale:
             raise Refuted(
-                f"{name}: of {len(case.used[-1])} entries {_counts(case)} are met up to scales 1..{largest}: all from "
+                f"{name}: of {len(case.used[-1])} entries {counts} are met up to scales 1..{largest}: all from "
                 f"{covering_scale} on, not {scale}"
             )
         for training_scale in range(1, largest):
-            coverage = _training_coverage(case, training_scale)
-            wrong = wrong_extension(case.circuit, case.used[training_scale - 1], case.used[-1])
-            failure = _failure(wrong, case.traces, training_scale) if wrong else None
+            coverage, failure = case.coverage(training_scale), case.failure(training_scale)
             if settled(coverage) and failure:
                 raise Refuted(
                     f"{name}, N0 = {training_scale}: SRC {coverage.complexity[0]:g} -> {coverage.complexity[1]:g}, "
@@ -211,7 +183,7 @@ def coverage_settles(
             if not settled(coverage) and not failure:
                 raise Refuted(f"{name}, N0 = {training_scale}: the operators are settled all the same")
         yield (
-            f"{name}: SRC {', '.join(f'{value:g}' for value in case.complexity)} and entries {_counts(case)} at scales "
+            f"{name}: SRC {', '.join(f'{value:g}' for value in case.complexity)} and entries {counts} at scales "
             f"1..{largest}, all from {scale} on"
         )
     yield (

@@ -183,7 +183,8 @@ def aperiodic(automaton: Automaton) -> bool:
 def decided(automaton: Automaton) -> bool:
     """Return the decision on C-RASP; raise Refuted if it gives up."""
     decision = decide(automaton)
-    refute(decision.c_rasp is None, f"no decision: {decision.why}")
+    if decision.c_rasp is None:
+        raise Refuted(f"no decision: {decision.why}")
     return decision.c_rasp
 
 

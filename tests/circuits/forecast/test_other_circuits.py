@@ -35,7 +35,6 @@ def test_breaks_of_a_circuit_are_those_of_its_prediction(analysis: Analysis) -> 
         spec = parse_encoding(encoding)
         relation = relation_of(spec, analysis.circuit)
         prediction = predict(analysis, spec, train=TRAIN, test=TEST)
-        assert prediction.distractors is not None
         breaks = first_breaks(analysis, analysis.circuit, relation, TRAIN, TEST[len(TRAIN) :])
         assert breaks == (prediction.breaks_at, prediction.distractors.breaks_at)
 
@@ -63,7 +62,6 @@ def test_the_best_circuit_is_one_that_fails_last() -> None:
         never = TEST[-1] + 1
         latest = [max(never if breaks[at] is None else breaks[at] for breaks in of_each) for at in range(2)]
         prediction = predict(analysis, spec, train=TRAIN, test=TEST)
-        assert prediction.distractors is not None
         assert (prediction.breaks_at, prediction.distractors.breaks_at) == of_each[0]
         got = several.latest_breaks(spec, prediction)
         assert [got.coverage or never, got.distractors or never] == latest

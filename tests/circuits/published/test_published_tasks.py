@@ -188,8 +188,3 @@ def test_copies_need_one_operator_of_one_argument(name: str) -> None:
     traces = traces_up_to(MADE[name], 4)
     assert minimal_arity(traces) == 1
     assert set(src(MADE[name], traces, 1).values.values()) == {1}
-
-
-@pytest.mark.parametrize("name", [name for name in MADE if name.endswith("-with-states")])
-def test_with_states_the_arguments_are_few_at_every_scale(name: str) -> None:
-    assert minimal_arity(traces_up_to(MADE[name], 6 if name.startswith("lego") else 7)) <= 4

@@ -79,7 +79,6 @@ def test_descent_ends_where_brute_force_does() -> None:
         fewer = list(pool.map(lambda question: ask(question[0], question[1] - 1), more_than_one))
     for classes, count, answer in zip(instances, fewest, enough, strict=True):
         assert answer.satisfiable
-        assert answer.choice is not None
         assert _serves(classes, count, answer.choice)
     assert all(answer == SatResult(satisfiable=False) for answer in fewer)
 
@@ -109,11 +108,9 @@ def test_a_clique_of_more_members_than_operators_is_refused() -> None:
 def test_a_cycle_of_five_needs_three(clique: list[int]) -> None:
     two = decide(FIVE_CYCLE, 2, clique, seconds=30, proof=True)
     assert (two.satisfiable, two.choice) == (False, None)
-    assert two.proof is not None
     assert any(line.split()[-1] == "0" for line in two.proof)
     three = decide(FIVE_CYCLE, 3, clique, seconds=30, proof=True)
     assert (three.satisfiable, three.proof) == (True, None)
-    assert three.choice is not None
     assert _serves(FIVE_CYCLE, 3, three.choice)
     assert [operator for operator, _ in three.choice][: len(clique)] == clique
 

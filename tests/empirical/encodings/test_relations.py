@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +10,8 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lengthgen.empirical.encodings import tensors
-from lengthgen.empirical.encodings.agreement import TOLERANCE, largest_difference
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
 from lengthgen.empirical.encodings.biases import FIRE
-from lengthgen.empirical.encodings.modules import named
 from lengthgen.empirical.encodings.relations import (
     LBPE,
     MANY,
@@ -253,17 +250,6 @@ HEAD_DIM, SCALES = 12, 5
 """The scales do not divide the width, so that the last shift lacks some of them."""
 
 
-@pytest.mark.parametrize("shift_off", [0, 1])
-def test_wavelet_the_general_comparison_of_module_and_formulas_agrees_for_the_right_shifts_alone(shift_off):
-    def values(module, head, plane):
-        values = relations.WAVELET.values(module, head, plane)
-        return values | {relations.WAVELET_SHIFTS[1]: values[relations.WAVELET_SHIFTS[1]] + shift_off}
-
-    module = named("wavelet", heads=2, head_dim=4, scales=3)
-    agrees = largest_difference(replace(relations.WAVELET, values=values), module) < TOLERANCE
-    assert agrees == (shift_off == 0)
-
-
 def test_wavelet_the_grid_is_that_of_the_paper_up_to_order():
     assert sorted(relations.wavelet_grid(128, 8)) == [(2**scale, shift) for scale in range(8) for shift in range(16)]
     assert relations.wavelet_grid(4, 1) == ((1, 0), (1, 1), (1, 2), (1, 3))
@@ -316,18 +302,6 @@ def test_wavelet_no_tensor_has_an_entry_for_each_pair_and_coordinate():
     assert largest.size <= 2 * heads * length**2 < length**2 * width
 
 
-def test_wavelet_far_keys_get_the_scores_of_their_content_alone():
-    """Beyond b_max + 6 a_max = 15 + 768 a component is below 1e-6 (claim wavelet-7), and soon it is 0 in float32."""
-    module = Wavelet(head_dim=128)
-    positions = torch.tensor([0, 1, 784, 3000, 5000])
-    q, k = normal(2, 2, 1, 1, 5, 128)
-    effect = module.scores(q, k, positions, positions) - PositionEncoding().scores(q, k, positions, positions)
-    limit = 1e-6 * q.abs().sum(-1)[0, 0]
-    assert (effect[0, 0].abs() < limit[:, None]).tolist()[2][:2] == [True, True]
-    assert effect[0, 0, 0, 0].abs() > limit[0]
-    assert not module.vectors(torch.tensor([2000, 3000])).float().any()
-
-
 class _SeesContent(PositionEncoding):
     """Scores that read the layer and its input."""
 
@@ -336,17 +310,6 @@ class _SeesContent(PositionEncoding):
     def scores(self, q_BHJC, k_BHIC, query_positions, key_positions, content=None):
         size = content.x_BLD.abs().mean(-1)[:, None, None, : k_BHIC.shape[2]]
         return super().scores(q_BHJC, k_BHIC, query_positions, key_positions) + content.layer * size
-
-
-@pytest.mark.parametrize("models", [1, 3])
-def test_wavelet_scores_see_the_layer_and_its_input(models):
-    encoding = MappedEncoding([_SeesContent() for _ in range(models)])
-    x, q, k = normal(3, models, 2, 5, 8), normal(4, models, 2, 2, 5, 4), normal(5, models, 2, 2, 5, 4)
-    at = torch.arange(5)
-    plain = q @ k.mT
-    for layer in (0, 2):
-        scores = encoding.scores(q, k, at, at, Content(layer=layer, x_BLD=x, q_BHJC=q, k_BHIC=k))
-        torch.testing.assert_close(scores, plain + layer * x.abs().mean(-1)[:, :, None, None])
 
 
 def test_wavelet_the_decoder_gives_scores_its_content():

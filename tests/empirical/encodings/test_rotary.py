@@ -137,15 +137,6 @@ def test_rope_gradients_flow_to_contents_and_angles(layout):
 NTK_HEAD_DIM, NTK_TRAINED = 6, 256
 
 
-def test_ntk_keys_turned_when_they_arrived_score_otherwise():
-    length, early = 4 * NTK_TRAINED, NTK_TRAINED - 1
-    q, k = normal(3, 2, 1, 1, length, NTK_HEAD_DIM)
-    positions, encoding = torch.arange(length), DynamicNTK(head_dim=NTK_HEAD_DIM, trained_length=NTK_TRAINED)
-    turned_q, turned_k = (turned[0, 0] for turned in encoding.rotate(q, k, positions))
-    cached = encoding.rotate(q[:, :, : early + 1], k[:, :, : early + 1], positions[: early + 1])[1][0, 0]
-    assert (turned_q[-1] @ (cached[early] - turned_k[early])).abs() > 0.1
-
-
 def test_ntk_gradients_pass_through_a_batch():
     q = normal(5, 2, 1, 3, NTK_HEAD_DIM).requires_grad_()
     encoding = DynamicNTK(head_dim=NTK_HEAD_DIM, trained_length=2)
@@ -154,24 +145,12 @@ def test_ntk_gradients_pass_through_a_batch():
     torch.testing.assert_close(q.grad, 2 * q.detach(), rtol=1e-12, atol=1e-12)
 
 
-YARN_HEAD_DIM, YARN_TRAINED = 8, 4096
-
-
 @pytest.mark.parametrize(("head_dim", "trained"), [(128, 4096), (64, 2048), (8, 64), (128, 32768)])
 @pytest.mark.parametrize("ramp", ["paper", "code"])
 def test_yarn_shares_are_those_of_the_symbolic_ramps(head_dim, trained, ramp):
     shares = YaRN(head_dim=head_dim, scale=2, trained_length=trained, ramp=ramp).gamma()
     expected = torch.tensor([float(gamma) for gamma in exact_gammas(ramp, head_dim, trained)], dtype=torch.float64)
     torch.testing.assert_close(shares, expected, rtol=0, atol=1e-13)
-
-
-def test_yarn_ends_are_rope_and_position_interpolation():
-    frequencies = YaRN(head_dim=128, scale=8, trained_length=YARN_TRAINED).frequencies(1)
-    gamma = YaRN(head_dim=128, scale=8, trained_length=YARN_TRAINED).gamma()
-    plain, divided = Rotary(head_dim=128).frequencies(1), PositionInterpolation(head_dim=128, scale=8).frequencies(1)
-    assert (gamma == 1).any() and (gamma == 0).any()
-    assert torch.equal(frequencies[gamma == 1], plain[gamma == 1])
-    assert torch.equal(frequencies[gamma == 0], divided[gamma == 0])
 
 
 def test_xpos_rotary_embedding_torch_agrees():
@@ -306,16 +285,6 @@ def test_swat_an_output_depends_on_exactly_as_many_tokens_as_the_claim_says(wind
     reached = (embedded[0].grad.abs().sum(-1) > 0).flatten()
     count = int(rotary.swat_receptive_field(window=sp.Integer(window), layers=sp.Integer(layers)))
     assert reached.tolist() == [False] * (length - count) + [True] * count
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_swat_narrow_logits_have_the_weights_of_wide_ones(dtype):
-    positions = torch.arange(200)
-    logits = (4 * torch.randn(1, HEADS, 200, 200, generator=torch.Generator().manual_seed(0))).to(dtype)
-    narrow = module().normalise(logits, positions, positions)
-    wide = module().normalise(logits.double(), positions, positions)
-    assert narrow.dtype == dtype
-    assert ((narrow.double() - wide).abs() <= 2 * torch.finfo(dtype).eps * wide + torch.finfo(dtype).tiny).all()
 
 
 class ByKey(SWAT):

@@ -196,21 +196,12 @@ def test_training_adds_the_auxiliary_loss_and_reports_that_of_the_task(small_run
     assert not torch.equal(auxiliary, ensemble.auxiliary_losses(step + 1).detach())
 
 
-class Plain(PositionEncoding):
-    """Encoding of a user, with a parameter and an auxiliary loss."""
-
-    answer: object = None
-
-    def __init__(self):
-        super().__init__()
-        self.number = nn.Parameter(torch.ones(()))
-
-    def auxiliary_loss(self, positions, uniform_N, progress):
-        return self.answer
-
-
 def test_a_loss_of_a_user_is_a_number_or_none():
-    module = guard(Plain(), "mine")
+    class Mine(PositionEncoding):
+        def auxiliary_loss(self, positions, uniform_N, progress):
+            return self.answer
+
+    module = guard(Mine(), "mine")
     for answer in (None, torch.tensor(0.5)):
         module.answer = answer
         assert module.auxiliary_loss(torch.arange(3), torch.zeros(0), 0.0) is answer
