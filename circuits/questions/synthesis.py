@@ -55,12 +55,7 @@ class _Formula:
 
     def exactly_one(self, literals: Literals) -> None:
         """Require that one literal is true and no other."""
-        self.clauses.append(list(literals))
-        self.at_most_one(literals)
-
-    def at_most_one(self, literals: Literals) -> None:
-        """Require that no two literals are true."""
-        self.clauses += [[-first, -second] for first, second in itertools.combinations(literals, 2)]
+        self.clauses += [[*literals], *([-first, -second] for first, second in itertools.combinations(literals, 2))]
 
     def at_most(self, literals: Literals, count: int) -> None:
         """Require that at most `count` literals are true."""

@@ -6,28 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks.addition import addition as catalogue_addition
 
 Symbols = tuple[str, ...]
 
 
 def addition(base: int) -> Task:
-    """`a1..an + b1..bn = c1..c(n+1) $`, low digit first: two operands."""
-    digits = tuple(str(digit) for digit in range(base))
-
-    def generate(prompt: Symbols) -> list[str]:
-        plus, equals = prompt.index("+"), prompt.index("=")
-        carry, output = 0, []
-        for a, b in zip(prompt[:plus], prompt[plus + 1 : equals], strict=True):
-            carry, digit = divmod(int(a) + int(b) + carry, base)
-            output.append(str(digit))
-        return [*output, str(carry), "$"]
-
-    return Task(
-        name="addition",
-        alphabet=(*digits, "+", "=", "$"),
-        prompt=lambda n: [*[digits] * n, ("+",), *[digits] * n, ("=",)],
-        generate=generate,
-    )
+    """The task of the catalogue without its circuit: two operands."""
+    return replace(catalogue_addition(base), reference=None)
 
 
 def direct_parity() -> Task:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from lengthgen.theory.formula import FormulaError, exact, parse
-from lengthgen.theory.formula.linear import linear_bounds
+from lengthgen.theory.formula.linear import linear_bounds, simplify_choices
 from lengthgen.theory.formula.ranges import finite_range
-from lengthgen.theory.formula.structure import Structure, simplify_choices, structure
+from lengthgen.theory.formula.structure import Structure, structure
 from lengthgen.theory.formula.syntax import Node
 from tests.oracles.formulas import random_text
 from tests.timing import at_once

@@ -12,6 +12,8 @@ from itertools import product
 from math import inf, lcm
 from typing import Any
 
+import sympy as sp
+
 from lengthgen.theory.formula import exact
 from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds, simplify_choices, slopes
 from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Operation
@@ -41,11 +43,7 @@ class ValueRange:
 
 def finite_range(node: Node, parameters: Iterable[str] = ()) -> frozenset[Value] | None:
     """Finite set that contains every value of the tree at pairs i <= j <= n; None if none is derived."""
-    at: dict[str, Value] = {}
-    if names := list(parameters):
-        import sympy as sp
-
-        at = {name: sp.Symbol(name, real=True) for name in names}
+    at: dict[str, Value] = {name: sp.Symbol(name, real=True) for name in parameters}
     return _range_of(simplify_choices(node), at).values
 
 

@@ -35,7 +35,7 @@ def is_zero(value: sp.Expr) -> bool | None:
         ball = enclose(value, bits=bits)
         if ball is not None and not ball.contains(0):
             return False
-        if ball is not None and abs(ball) < _power_of_two(-separation):
+        if ball is not None and abs(ball) < flint.arb(2) ** -separation:
             return True
         bits *= 2
     return None
@@ -118,7 +118,3 @@ def coprime_base(numbers: Any) -> list[int]:
             base.remove(overlapping)
             pending += [part for part in (common, overlapping // common, number // common) if part > 1]
     return sorted(base)
-
-
-def _power_of_two(exponent: int) -> Any:
-    return flint.arb(2) ** exponent
