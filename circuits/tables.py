@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,26 +97,33 @@ def add_by_table(
     Return False if the tables would need more than MAX_BYTES: then the wirings from the first such on are left out.
     """
     most = most_tables(trace, len(orders[0]))
-    for order, table in _tables_of_orders(trace, position, orders):
-        if table | tag not in wirings and len(wirings) >= most:
-            return False
-        wirings.setdefault(table | tag, []).append(order)
+    listed: dict[bytes, list[tuple[int, ...]]] = {}
+    for order, digest, codes in _codes_of_orders(trace, position, orders):
+        if digest not in listed:
+            table = as_table(codes) | tag
+            if table not in wirings and len(wirings) >= most:
+                return False
+            listed[digest] = wirings.setdefault(table, [])
+        listed[digest].append(order)
     return True
 
 
 def different_orders(trace: Trace, position: int, wiring: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the orders of a wiring; of those with the same table, the first."""
-    tables = set()
-    for order, table in _tables_of_orders(trace, position, [*dict.fromkeys(itertools.permutations(wiring))]):
-        if table not in tables:
-            tables.add(table)
+    digests = set()
+    for order, digest, _ in _codes_of_orders(trace, position, [*dict.fromkeys(itertools.permutations(wiring))]):
+        if digest not in digests:
+            digests.add(digest)
             yield order
 
 
-def _tables_of_orders(
+def _codes_of_orders(
     trace: Trace, position: int, orders: Sequence[tuple[int, ...]]
-) -> Iterator[tuple[tuple[int, ...], Table]]:
-    """Yield wirings that order the same positions, each with its table."""
+) -> Iterator[tuple[tuple[int, ...], bytes, NDArray[np.int64]]]:
+    """Yield wirings that order the same positions, each with its table's bits (`as_table`) and a digest of these.
+
+    Digests take the place of tables where many are compared: a table may have megabytes.
+    """
     members = np.array(sorted(set(orders[0])), dtype=np.int64)
     tokens = trace.tokens_at(position)
     codes = np.unique(keys_of(tokens[members - 1], trace.symbols) * trace.symbols + tokens[position - 1])
@@ -125,7 +133,8 @@ def _tables_of_orders(
     for order in orders:
         # The weight of a member in the key of an order: of all slots in which it stands.
         weights = (np.array(order) == members[:, None]) @ places
-        yield order, as_table((weights @ digits) * trace.symbols + values)
+        codes = np.sort((weights @ digits) * trace.symbols + values)
+        yield order, blake2b(codes, digest_size=16).digest(), codes
 
 
 def as_table(bits: NDArray[np.int64]) -> Table:
