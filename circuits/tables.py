@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 
 import numpy as np
@@ -56,19 +57,51 @@ def step_entries(trace: Trace, position: int, wiring: tuple[int, ...]) -> tuple[
     if key in trace.memory:
         remembered: tuple[NDArray[np.int64], NDArray[np.uint8]] = trace.memory[key]
         return remembered
+    members = tuple(sorted(set(wiring)))
+    of_members = trace.memory.get(("entries", position, members))
+    if of_members:
+        keys = _slot_keys(tuple(map(members.index, wiring)), trace.symbols, len(members))[of_members[0]]
+        order = np.argsort(keys)
+        entries = trace.memory[key] = keys[order], of_members[1][order]
+        return entries
     tokens = trace.tokens_at(position)
     keys = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols)
     output = tokens[position - 1]
     count = trace.symbols ** len(wiring)
     if count > len(keys) * 16:  # an array over all keys would cost more than it saves
         return keys, output
-    table = np.full(count, UNDEFINED, dtype=np.uint8)
-    table[keys] = output
-    distinct_keys = np.flatnonzero(table != UNDEFINED)
-    entries = distinct_keys, table[distinct_keys]
+    entries = _distinct(keys, output, count)
     if count <= _FEW:
         trace.memory[key] = entries
     return entries
+
+
+def remember_entries(trace: Trace, position: int, members: tuple[int, ...], keys: NDArray[np.int64]) -> None:
+    """Keep the entries of a step for each wiring that reads just these ascending positions, if they are few.
+
+    `keys` holds the key of each input that has the step: int64 [inputs].
+    """
+    count = trace.symbols ** len(members)
+    if count <= _FEW:
+        values = trace.tokens_at(position)[position - 1]
+        trace.memory["entries", position, members] = _distinct(keys, values, count)
+
+
+def _distinct(
+    keys: NDArray[np.int64], values: NDArray[np.uint8], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the keys, all below `count`, ascending and distinct, with their values: equal keys have equal values."""
+    table = np.full(count, UNDEFINED, dtype=np.uint8)
+    table[keys] = values
+    distinct_keys = np.flatnonzero(table != UNDEFINED)
+    return distinct_keys, table[distinct_keys]
+
+
+@cache
+def _slot_keys(slots: tuple[int, ...], symbols: int, members: int) -> NDArray[np.int64]:
+    """Return the key of a wiring for each key of its distinct positions, of which slot s reads number `slots[s]`."""
+    digits = np.indices((symbols,) * members, dtype=np.uint8).reshape(members, -1)
+    return keys_of(digits[list(slots)], symbols)
 
 
 def most_tables(trace: Trace, slots: int) -> int:
