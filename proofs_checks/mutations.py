@@ -27,7 +27,8 @@ def with_law(name: str, change: Callable[..., Any]) -> Formulas:
 
     def formulas(encoding: Encoding) -> Encoding:
         law = getattr(encoding, name)
-        return replace(encoding, **{name: lambda *at: change(law, *at)})
+        changes: dict[str, Any] = {name: lambda *at: change(law, *at)}
+        return replace(encoding, **changes)
 
     return formulas
 

@@ -167,4 +167,4 @@ def _parameters(facts: Callable[..., Facts], holds: Parameters) -> Parameters:
     bare = [name for name, default in defaults.items() if default is inspect.Parameter.empty and name not in holds]
     if bare:
         raise ValueError(f"{facts.__name__}: the parameters {bare} have no default, so they make no statement")
-    return defaults | holds
+    return {**defaults, **holds}

@@ -13,7 +13,17 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen")
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"^## To add (.*?)\n(.*?)(?=^## |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL))
-CATALOGUE = "circuits/tasks/catalogue.py"
+CATALOGUE, TABLE = "circuits/tasks/catalogue.py", "tests/empirical/encodings/table.py"
+TWO_LINES = {
+    CATALOGUE: ("a task: a module and its line in the catalogue", "from lengthgen.circuits.tasks.", "for make in (\n"),
+    TABLE: (
+        "a position encoding: two modules and a row of a test",
+        "from lengthgen.theory.encodings import",
+        "FORMULAS: Mapping[str, Formula] = {\n",
+    ),
+}
+"""File that gets an import and an entry -> recipe, import before which the first stands, and the start of a list."""
+TESTS = (TABLE, "tests/empirical/encodings/test_laws.py", "tests/empirical/twins.py", "tests/conftest.py")
 
 
 def files(recipe: str) -> dict[str, str]:
@@ -21,14 +31,12 @@ def files(recipe: str) -> dict[str, str]:
     return dict(re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)```", recipe, flags=re.MULTILINE | re.DOTALL))
 
 
-def add_task(catalogue: str, recipe: str) -> str:
-    """The catalogue of tasks with the two lines of the recipe."""
+def with_two_lines(text: str, recipe: str, before: str, start: str) -> str:
+    """The text of a file with the import and the entry of the recipe."""
     [lines] = re.findall(r"```diff\n(.*?)```", recipe, flags=re.DOTALL)
     imported, entry = (line.removeprefix("+") for line in lines.splitlines())
-    start = catalogue.index("from lengthgen.circuits.tasks.")
-    return (catalogue[:start] + f"{imported}\n" + catalogue[start:]).replace(
-        "for make in (\n", f"for make in (\n{entry}\n"
-    )
+    place = text.index(before)
+    return (text[:place] + f"{imported}\n" + text[place:]).replace(start, f"{start}{entry}\n")
 
 
 @pytest.fixture(scope="module")
@@ -37,23 +45,25 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("copy")
     for package in PACKAGES:
         shutil.copytree(ROOT / package, root / package, symlinks=True)
+    for name in TESTS:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, root / name)
     for recipe in RECIPES.values():
         for name, text in files(recipe).items():
             path = root / name
             assert not path.exists(), "a recipe adds files and replaces none"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    catalogue = root / CATALOGUE
-    catalogue.write_text(
-        add_task(catalogue.read_text(encoding="utf-8"), RECIPES["a task: a module and its line in the catalogue"])
-    )
+    for name, (title, before, start) in TWO_LINES.items():
+        path = root / name
+        path.write_text(with_two_lines(path.read_text(encoding="utf-8"), RECIPES[title], before, start))
     return root
 
 
 def test_each_recipe_touches_as_many_files_as_it_says() -> None:
     counts = {title: len(files(recipe)) + ("```diff" in recipe) for title, recipe in RECIPES.items()}
     assert counts == {
-        "a position encoding: two modules and a test": 3,
+        "a position encoding: two modules and a row of a test": 3,
         "a claim: one module": 1,
         "a task: a module and its line in the catalogue": 2,
         "a figure: a module and a test": 2,
@@ -93,10 +103,12 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests])
 
 def test_what_was_added_is_there_and_its_tests_hold(copy: Path) -> None:
     tests = [name for recipe in RECIPES.values() for name in files(recipe) if name.startswith("tests/")]
+    tests += [TESTS[1], "-k", "root or triangle"]
     command = [sys.executable, "-c", RUN, json.dumps(COMMANDS), *tests]
     done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     statuses, title = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("[{")))
     assert statuses == dict.fromkeys(COMMANDS, 0), done.stdout + done.stderr
     assert title == "Shift: relative against learned absolute"
-    assert f"{4 + 1} passed" in done.stdout
+    [passed] = re.findall(r"(\d+) passed", done.stdout)
+    assert int(passed) > 15, "the figure's test, and the laws of the encoding"

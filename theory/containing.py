@@ -14,7 +14,7 @@ from lengthgen.theory.encodings.catalogue import with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Family, Recovery
 from lengthgen.theory.formula import Formula, FormulaError
 from lengthgen.theory.formula.exact import evaluate
-from lengthgen.theory.formula.structure import simplify_choices
+from lengthgen.theory.formula.linear import simplify_choices
 from lengthgen.theory.laws import DISTANCE, assigned, decide_recovery
 
 QUERY = sp.Symbol("j", integer=True, positive=True)

@@ -66,9 +66,9 @@ def _first_queries(matrix: Matrix, above: Any) -> tuple[NDArray[np.int64], Any]:
         if most is not None:
             candidates &= block <= most
         fresh, place = np.unique(block.T[candidates.T], return_index=True)  # the first place is that of the first query
-        known = np.isin(fresh, values, assume_unique=True)
-        values = np.concatenate((values, fresh[~known]))
-        first = np.concatenate((first, left + np.nonzero(candidates.T)[0][place[~known]]))
+        new = np.isin(fresh, values, assume_unique=True, invert=True)
+        values = np.concatenate((values, fresh[new]))
+        first = np.concatenate((first, left + np.nonzero(candidates.T)[0][place[new]]))
         if len(values) > MOST:
             kept = np.argsort(values)[: MOST // 2]
             values, first = values[kept], first[kept]

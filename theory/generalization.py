@@ -26,6 +26,7 @@ from fractions import Fraction
 from itertools import chain
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.infrastructure.brief import Brief, Listed
@@ -42,6 +43,7 @@ from lengthgen.theory.relation import (
     relative,
     t5_buckets,
 )
+from lengthgen.theory.zero.equality import group, to_sympy
 
 
 class TrainTestScalesError(LengthgenError):
@@ -387,10 +389,6 @@ def _mean(values: Sequence[Value], counts: Sequence[int]) -> Value:
     if all(isinstance(value, int | Fraction) for value in values):
         mean = Fraction(sum(value * count for value, count in zip(values, counts, strict=True)), sum(counts))
         return int(mean) if mean.denominator == 1 else mean
-    import sympy as sp
-
-    from lengthgen.theory.zero.equality import to_sympy
-
     return sp.Add(*(to_sympy(value) * count for value, count in zip(values, counts, strict=True))) / sum(counts)
 
 
@@ -398,8 +396,6 @@ def _same(mean: Value, entries: Sequence[Value]) -> list[bool]:
     """Flags of the entries that are proved to equal the mean."""
     if all(isinstance(part, int | Fraction) for value in (mean, *entries) for part in _parts(value)):
         return [entry == mean for entry in entries]
-    from lengthgen.theory.zero.equality import group
-
     label, *others = group([mean, *entries]).labels
     return [entry_label == label for entry_label in others]
 

@@ -19,6 +19,7 @@ from lengthgen.theory.formula.progressions import PATHS, all_distinct, follow_pa
 from lengthgen.theory.formula.structure import Structure, structure
 from lengthgen.theory.pattern import Pattern, Value, from_array, with_scale
 from lengthgen.theory.relation import Relation, from_labels
+from lengthgen.theory.zero.equality import group
 
 Integers = NDArray[np.int64]
 Cells = tuple[Integers, Integers, Integers | None]
@@ -232,8 +233,6 @@ def _classes(values: list[Value]) -> tuple[list[int], tuple[tuple[int, int], ...
     if _all_rational(values):
         zero = _zero(values)
         return [0 if value == zero else place for place, value in enumerate(values, start=1)], ()
-    from lengthgen.theory.zero.equality import group
-
     groups = group(values)
     return list(groups.labels), groups.undecided
 

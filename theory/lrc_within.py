@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lengthgen.theory.lrc import UndecidedLrc, entries_by_first_scale, profile
 from lengthgen.theory.pattern import Pattern, PatternError, Value, with_scale
+from lengthgen.theory.zero.enclosure import enclose
 
 _BITS = (192, 1536)
 """Precisions, in bits, at which irrational entries are enclosed, one after the other."""
@@ -217,8 +218,6 @@ def enclosed(value: Value, bits: int) -> Enclosure | float:
         return Enclosure(Fraction(value), Fraction(value))
     if value.free_symbols:
         raise PatternError(f"entry {value} has free parameters: LRC within eps needs numbers")
-    from lengthgen.theory.zero.enclosure import enclose
-
     ball = enclose(value, bits=bits)
     if ball is None:
         raise PatternError(f"entry {value} cannot be enclosed: LRC within eps needs numbers that can be computed")

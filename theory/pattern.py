@@ -13,11 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from numpy.typing import ArrayLike, NDArray
 
 from lengthgen.infrastructure.brief import Brief
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.userfile import user_code
+from lengthgen.theory.distinct import check_upper_triangular
 from lengthgen.theory.formula import Formula, parse
 from lengthgen.theory.formula.syntax import MAX_BITS
 from lengthgen.theory.relation import Relation
@@ -216,8 +218,6 @@ def from_relation(relation: Relation, parameters: Mapping[int, Value] | None = N
 
     def _parameter(label: int) -> Value:
         if parameters is None:
-            import sympy as sp
-
             return sp.Symbol(f"theta_{label}", real=True)
         if label not in parameter_of:
             raise PatternError(f"relation '{relation.name}' has label {label}, for which no parameter is given")
@@ -244,8 +244,6 @@ def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
         raise PatternError(f"a matrix has at most {LONGEST:,} positions, not {len(pattern):,}: give a part of it")
     if pattern.dtype == object:
         return _exact_objects(pattern)
-    from lengthgen.theory.distinct import check_upper_triangular
-
     if pattern.dtype.kind not in "iufb":
         raise PatternError(f"a pattern must hold real numbers, not {pattern.dtype}")
     try:
@@ -294,7 +292,7 @@ def _scalar(number: Any, where: str) -> Value:
             raise PatternError(f"{where} is a NaN")
         return _exact(number)
     if hasattr(number, "is_real") and hasattr(number, "free_symbols"):
-        if number.is_real is False or number.has(*_not_finite()):
+        if number.is_real is False or number.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
             raise PatternError(f"{where} is {number}, which is not real")
         _require_short((Fraction(int(atom.p), int(atom.q)) for atom in number.atoms() if atom.is_Rational), where)
         return _simplest(number)
@@ -309,19 +307,10 @@ def _require_short(numbers: Iterable[int | Fraction], where: str) -> None:
 
 def _simplest(number: Any) -> Value:
     """Int or Fraction where a sympy number is one; its floats become the Fractions that they are."""
-    import sympy as sp
-
     exact = number.xreplace({float_atom: sp.Rational(float_atom) for float_atom in number.atoms(sp.Float)})
     if not exact.is_Rational:
         return exact
     return int(exact) if exact.is_Integer else Fraction(int(exact.p), int(exact.q))
-
-
-def _not_finite() -> tuple[Any, ...]:
-    """Infinities and NaN of sympy."""
-    import sympy as sp
-
-    return sp.nan, sp.oo, -sp.oo, sp.zoo
 
 
 def _exact(value: Any) -> Value:

@@ -310,7 +310,7 @@ def _by_distance(weights_BPI: Tensor, positions_1I: Tensor, reach: int) -> Tenso
 
 
 class Wavelet(PositionEncoding):
-    """score(j, i) = q_j . (k_i + p(j - i)); coordinate c of p(D) is psi((D - b_c)/a_c), with a, b from `grid`.
+    """score(j, i) = q_j . (k_i + p(j - i)); coordinate c of p(D) is psi((D - b_c)/a_c), with a, b from `wavelet_grid`.
 
     Source: Oka et al., arXiv 2502.02004.  psi is `ricker`, (1 - t^2) e^(-t^2/2); `haar`, 1 on (0, 1/2] and -1 on (1/2,
     1]; `gaussian`, e^(-t^2); or `morlet`, e^(-t^2) cos(a t).  The vectors are the same in all heads and layers, and

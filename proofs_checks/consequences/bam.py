@@ -24,9 +24,7 @@ s_h = biases.BAM_FACTOR
     falsifiers={
         "a window that ends at 2w": {"distance": lambda logarithm: 2 * sp.exp(logarithm)},
         "at a scale that does not move": {"scale": lambda log_width, beta: -log_width},
-        "for th_beta to -infinity": {
-            "law": lambda distance, log_scale, exponent: power(distance, log_scale, -exponent)
-        },
+        "for th_beta to -infinity": {"law": lambda distance, a, b: power(distance, a, -b)},
     },
 )
 def window_limit(
@@ -54,9 +52,7 @@ def window_limit(
     assumptions=("equal contents", "mu = 0"),
     falsifiers={
         "for the exponent's opposite": {"law": lambda distance, a, b: power(distance, a, -b)},
-        "for the square of the exponent, so for th_beta = -1/2 too": {
-            "law": lambda distance, a, b: power(distance, a, b**2)
-        },
+        "for the square of the exponent, so for th_beta = -1/2 too": {"law": lambda D, a, b: power(D, a, b**2)},
         "never, by blocks in the plane": {"block": lambda level, exponent: sp.exp(level * (2 - exponent))},
     },
 )

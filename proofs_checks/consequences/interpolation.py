@@ -41,7 +41,7 @@ def neighbours(step: Formula = lambda frequency, shrink: frequency * shrink) -> 
     falsifiers={
         "limit 1": {"limit": lambda base: sp.Integer(1)},
         "d / (4 ln c) for the printed constant": {
-            "printed": lambda head_dim, base: 2 * rotary.printed_error_constant(head_dim=head_dim, base=base)
+            "printed": lambda **sizes: 2 * rotary.printed_error_constant(**sizes)
         },
         "(d - 2) / (8 ln c) for the printed constant": {
             "printed": lambda head_dim, base: rotary.printed_error_constant(head_dim=head_dim - 2, base=base)

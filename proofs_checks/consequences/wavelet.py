@@ -189,7 +189,7 @@ def _log_determinant(rows: Sequence[Sequence[sp.Expr]], where: str) -> float:
         },
     },
 )
-def independent(grid: Grid = relations.wavelet_grid, psi: relations.Wavelet | None = None) -> Facts:
+def independent(grid: Grid = relations.wavelet_grid, psi: relations.Wavelet = relations.ricker) -> Facts:
     """The vectors of D distances from 0 on have rank min(D, d), for Ricker's wavelet at d = 4, 8, 16, 32 with 1, 2 and
     4 scales.
     """
@@ -198,10 +198,7 @@ def independent(grid: Grid = relations.wavelet_grid, psi: relations.Wavelet | No
             where = f"d = {width}, {scales} scales"
             pairs = [{"scale": sp.Integer(a), "shift": sp.Integer(b)} for a, b in grid(width, scales)]
             rows = [
-                [
-                    relations.wavelet_component(sp.Integer(distance), **pair, wavelet=psi or relations.ricker)
-                    for pair in pairs
-                ]
+                [relations.wavelet_component(sp.Integer(distance), **pair, wavelet=psi) for pair in pairs]
                 for distance in range(width)
             ]
             yield f"{where}: the determinant is not 0, its logarithm is {_log_determinant(rows, where):.4g}"

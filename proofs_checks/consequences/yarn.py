@@ -86,8 +86,8 @@ def recomputed(key_length: Formula = lambda arrival, length: length) -> Facts:
         labels = relation.labels(length, length)
         for key, query in combinations_with_replacement(range(length), 2):
             tokens, label = (query - key, length), int(labels[key, query])
-            known = seen.setdefault(tokens, label)
-            refute(known != label, f"distance and length {tokens} have the labels {known} and {label}")
+            earlier = seen.setdefault(tokens, label)
+            refute(earlier != label, f"distance and length {tokens} have the labels {earlier} and {label}")
     count = len(set(seen.values()))
     refute(count < len(seen), f"{len(seen)} pairs of distance and length have {count} labels")
     yield f"{len(seen)} pairs of distance and length up to n = {most} have a label each"

@@ -42,9 +42,7 @@ def _between_neighbours(heads: int) -> list[sp.Expr]:
     falsifiers={
         "start 2^-8, ratio 2": {"stated": lambda heads: _geometric(sp.Rational(1, 256), sp.Integer(2), heads)},
         "one geometric sequence for every H": {"stated": lambda heads: _geometric(_start(heads), _start(heads), heads)},
-        "divided by sqrt(64) (errata F21)": {
-            "stated": lambda heads: [slope / 8 for slope in _between_neighbours(heads)]
-        },
+        "divided by sqrt(64) (errata F21)": {"stated": lambda heads: [m / 8 for m in _between_neighbours(heads)]},
         "from h = 0": {"stated": lambda heads: _geometric(sp.Integer(1), _start(heads), heads)},
     },
 )

@@ -245,12 +245,8 @@ def nope_case(exponent: sp.Expr = sp.S.Zero, edge: sp.Expr = -sp.oo) -> Facts:
     printed={"farther_than_scale": False},
     falsifiers={
         "within the scale": {"farther_than_scale": False},
-        "the exponents of the other sign": {
-            "law": lambda distance, log_scale, exponent: power(distance, -log_scale, -exponent)
-        },
-        "one exponent for all": {
-            "law": lambda distance, log_scale, exponent: power(distance, log_scale / exponent, sp.S.One)
-        },
+        "the exponents of the other sign": {"law": lambda distance, a, b: power(distance, -a, -b)},
+        "one exponent for all": {"law": lambda distance, a, b: power(distance, a / b, sp.S.One)},
     },
 )
 def tail_order(law: Formula = power, farther_than_scale: bool = True) -> Facts:

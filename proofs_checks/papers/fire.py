@@ -66,12 +66,8 @@ def _cases() -> Iterator[tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]]:
     label="P",
     assumptions=("keys i = 1 .. j, positions counted from 1", "c > 0, L > 0"),
     falsifiers={
-        "divided by psi(L) alone": {
-            "fraction": lambda distance, query, threshold, rate: psi(distance, rate) / psi(threshold, rate)
-        },
-        "positions counted from 0, as in the listing": {
-            "fraction": lambda distance, query, threshold, rate: published(distance, query - 1, threshold, rate)
-        },
+        "divided by psi(L) alone": {"fraction": lambda D, j, L, c: psi(D, c) / psi(L, c)},
+        "positions counted from 0, as in the listing": {"fraction": lambda D, j, L, c: published(D, j - 1, L, c)},
     },
 )
 def unit_range(fraction: Formula = published) -> Facts:
@@ -104,8 +100,8 @@ def _matched(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Exp
     label="P",
     assumptions=("c > 0, j > L > 0",),
     falsifiers={
-        "equal at equal distances": {"matched": lambda distance, query, threshold, rate: distance},
-        "distances scaled by L/j": {"matched": lambda distance, query, threshold, rate: distance * threshold / query},
+        "equal at equal distances": {"matched": lambda D, j, L, c: D},
+        "distances scaled by L/j": {"matched": lambda D, j, L, c: D * L / j},
     },
 )
 def rescaled_rows(matched: Formula = _matched) -> Facts:
@@ -148,10 +144,8 @@ _BIASES: dict[str, Formula] = {
     assumptions=("f is any function of [0, 1), not only a network of 32 units", "c > 0, L > 0"),
     falsifiers={
         "exact at j = L + 1": {"beyond": 1},
-        "f linear": {"shape": lambda part, threshold, rate: -ALIBI_SLOPE * threshold * part},
-        "without the 1 taken off": {
-            "shape": lambda part, threshold, rate: _alibi_shape(part, threshold, rate) - ALIBI_SLOPE / rate
-        },
+        "f linear": {"shape": lambda u, L, c: -ALIBI_SLOPE * L * u},
+        "without the 1 taken off": {"shape": lambda u, L, c: _alibi_shape(u, L, c) - ALIBI_SLOPE / c},
     },
 )
 def exact_up_to_threshold(shape: Formula = _alibi_shape, beyond: int = 0) -> Facts:

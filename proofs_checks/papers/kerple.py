@@ -170,9 +170,7 @@ def alibi_case(exponent: int = 1, slopes: int = 1) -> Facts:
     assumptions=("finitely many distinct real points",),
     falsifiers={
         "already with c = 0": {"constant": lambda strength, total, count: sp.S.Zero},
-        "with the c at which it is only semidefinite": {
-            "constant": lambda strength, total, count: (strength - total) / count**2
-        },
+        "with the c at which it is only semidefinite": {"constant": lambda g, total, count: (g - total) / count**2},
         "for p = 2 too": {"exponent": 2},
     },
 )

@@ -101,9 +101,7 @@ _CONTENTS = {
     assumptions=("induction on the number of planes, content free", "signs of numbers by ball arithmetic"),
     answers=("first_rise",),
     falsifiers={
-        "a tenth of the frequencies": {
-            "frequencies": lambda width: [theta / 10 for theta in rotary.frequencies(width)]
-        },
+        "a tenth of the frequencies": {"frequencies": lambda width: [w / 10 for w in rotary.frequencies(width)]},
         "planes that do not turn": {"frequencies": lambda width: [sp.S.Zero] * (width // 2)},
         "the last difference left out": {
             "bound": lambda content, angles: rotary.decay_bound([weight - content[-1] for weight in content], angles)

@@ -23,9 +23,7 @@ PLANES = "the code is a direct sum of planes, each with its own frequency, so ev
     assumptions=(PLANES,),
     falsifiers={
         "M_k transposed": {"shift": lambda offset, **at: absolute.sinusoidal_shift(offset, **at).T},
-        "cosine first with the same M_k": {
-            "code": lambda position, **at: sp.Matrix(absolute.sinusoidal_code(position, **at)[::-1])
-        },
+        "cosine first with the same M_k": {"code": lambda p, **at: sp.Matrix(absolute.sinusoidal_code(p, **at)[::-1])},
         "twice the shift": {"shift": lambda offset, **at: absolute.sinusoidal_shift(2 * offset, **at)},
     },
 )

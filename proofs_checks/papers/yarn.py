@@ -219,12 +219,8 @@ def inverse(plane_with: Formula = rotary.yarn_plane_with) -> Facts:
     answers=("plane", "gap"),
     falsifiers={
         "beta = 16": {"turns_kept": 16},
-        "the code's ramp one plane late": {
-            "index_ramp": lambda plane, **ends: rotary.yarn_index_ramp(plane - 1, **ends)
-        },
-        "the square of the code's ramp": {
-            "index_ramp": lambda plane, **ends: rotary.yarn_index_ramp(plane, **ends) ** 2
-        },
+        "the code's ramp one plane late": {"index_ramp": lambda plane, **of: rotary.yarn_index_ramp(plane - 1, **of)},
+        "the square of the code's ramp": {"index_ramp": lambda plane, **of: rotary.yarn_index_ramp(plane, **of) ** 2},
     },
 )
 def ramps_apart(

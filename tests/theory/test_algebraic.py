@@ -4,7 +4,6 @@ from itertools import combinations
 from math import gcd, prod
 from random import Random
 
-import flint
 import mpmath
 import pytest
 import sympy as sp
@@ -136,11 +135,6 @@ def test_a_coprime_base_is_coprime_and_all_numbers_are_its_products(numbers: lis
                 left //= factor
         assert left == 1
     assert not base or prod(numbers) > 1
-
-
-def test_powers_of_two_are_exact() -> None:
-    for exponent in (-300, -1, 0, 7):
-        assert algebraic._power_of_two(exponent).fmpq() == flint.fmpq(2) ** exponent
 
 
 def test_the_bounds_of_a_rational_are_the_bits_of_its_parts() -> None:

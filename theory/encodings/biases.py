@@ -60,7 +60,7 @@ ALIBI = Encoding(
     arxiv="2108.12409",
     summary="linear in the distance (ALiBi)",
     caveat=ONE_LAW,
-    parameters=(Parameter(ALIBI_SLOPE, "slope of the head, from `slopes`"),),
+    parameters=(Parameter(ALIBI_SLOPE, "slope of the head, from `alibi_slopes`"),),
     bias=lambda query_position, key_position, _: alibi_bias(
         ALIBI_SLOPE, query_position=abs(query_position - key_position), key_position=sp.Integer(0)
     ),
@@ -447,7 +447,7 @@ GRAPH_ALIBI = Encoding(
     caveat=ONE_LAW,
     no_relation="its labels are distances in a graph that is given with the tokens, and a task gives none",
     parameters=(
-        Parameter(ALIBI_SLOPE, "slope of the head, from `alibi.slopes`"),
+        Parameter(ALIBI_SLOPE, "slope of the head, from `alibi_slopes`"),
         Parameter(HOPS, "hops between two nodes of the graph, symmetric", family=Family.STRUCTURE),
     ),
     bias=lambda query_position, key_position, length: graph_alibi_bias(

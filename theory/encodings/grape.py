@@ -523,7 +523,7 @@ def _gate_parameter(family: sp.IndexedBase, vector: str) -> Parameter:
     """Parameter for a family of gates."""
     return Parameter(
         family,
-        f"`gate` of w . {vector} / sqrt d, w of length 1 and trained",
+        f"`content_gate` of w . {vector} / sqrt d, w of length 1 and trained",
         learned=LAYERS * HEADS * HEAD_DIM,
         family=Family.CONTENT,
         domain=sp.S.EmptySet,

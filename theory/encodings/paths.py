@@ -107,7 +107,7 @@ FOX = Encoding(
     parameters=(
         Parameter(
             LOG_GATES,
-            "log gate of each token, `log_gate` of w . x + b, w and b of the head and layer",
+            "log gate of each token, `fox_log_gate` of w . x + b, w and b of the head and layer",
             learned=LAYERS * HEADS * (WIDTH + 1),
             family=Family.TOKENS,
         ),
@@ -159,7 +159,7 @@ FOX_FIXED = replace(
         "shortest": Option(default=2.0, least=1e-3, most=1e12),
         "longest": Option(default=2048.0, least=1e-3, most=1e12),
     },
-    parameters=(Parameter(FOX_TIMESCALE, "timescale of the head, from `timescales`"),),
+    parameters=(Parameter(FOX_TIMESCALE, "timescale of the head, from `fox_timescales`"),),
     bias=_constant_gate(fox_timescale_logit(FOX_TIMESCALE)),
     recovers=(
         Recovery("alibi", {FOX_TIMESCALE: 1 / biases.ALIBI_SLOPE}),
@@ -217,7 +217,7 @@ CABLE = Encoding(
     parameters=(
         Parameter(
             CABLE_STEPS,
-            "step of each token, minus `log_gate` of w . x + b, w and b of the head and layer",
+            "step of each token, minus `cable_log_gate` of w . x + b, w and b of the head and layer",
             learned=LAYERS * HEADS * (WIDTH + 1),
             family=Family.TOKENS,
         ),
@@ -249,7 +249,7 @@ CABLE_UNGATED = replace(
     parameters=(
         Parameter(
             CABLE_RECTIFIED,
-            "`rectified` of w . x, w of the head and layer",
+            "`cable_rectified` of w . x, w of the head and layer",
             learned=LAYERS * HEADS * WIDTH,
             family=Family.TOKENS,
             domain=sp.FiniteSet(cable_rectified(sp.Integer(0))),
@@ -273,7 +273,7 @@ CABLE_GATED = replace(
         *CABLE_UNGATED.parameters,
         Parameter(
             CABLE_GATES,
-            "`gate` of w . x at the query, w of the head and layer",
+            "`cable_gate` of w . x at the query, w of the head and layer",
             learned=LAYERS * HEADS * WIDTH,
             family=Family.TOKENS,
             domain=sp.FiniteSet(CABLE_SILENT),

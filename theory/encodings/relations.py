@@ -140,8 +140,8 @@ WAVELET = Encoding(
     caveat=f"{ONE_LAW}; its vectors vanish beyond the largest scale",
     repeats="its vectors vanish beyond the largest scale",
     parameters=(
-        *(Parameter(scale, "scale of a coordinate of the plane, from `grid`") for scale in WAVELET_SCALES),
-        *(Parameter(shift, "shift of a coordinate of the plane, from `grid`") for shift in WAVELET_SHIFTS),
+        *(Parameter(scale, "scale of a coordinate of the plane, from `wavelet_grid`") for scale in WAVELET_SCALES),
+        *(Parameter(shift, "shift of a coordinate of the plane, from `wavelet_grid`") for shift in WAVELET_SHIFTS),
     ),
     relative_key=lambda query_position, key_position, _: wavelet_vector(query_position, key_position, wavelet=ricker),
     relation=relative(),

@@ -272,7 +272,7 @@ NTK = replace(
     aliases=("ntk-aware",),
     summary="rotary, base enlarged (NTK-aware)",
     options={**ROTATION_OPTIONS, "scale": STRETCH},
-    parameters=(*ROPE.parameters, Parameter(NTK_FACTOR, "factor of the frequency of the plane, from `factor`")),
+    parameters=(*ROPE.parameters, Parameter(NTK_FACTOR, "factor of the frequency of the plane, from `ntk_factor`")),
     rotate=lambda position, _: _ntk_actions(position * NTK_FACTOR),
     recovers=(Recovery("rope", {NTK_FACTOR: sp.Integer(1)}),),
 )
@@ -291,7 +291,7 @@ DYNAMIC_NTK = replace(
     options={**ROTATION_OPTIONS, "factor": Option(default=1.0, least=1e-3, most=1e6)},
     parameters=(
         *ROPE.parameters,
-        Parameter(NTK_FACTOR_AT, "factor of the frequency of the plane at each scale, from `factor`"),
+        Parameter(NTK_FACTOR_AT, "factor of the frequency of the plane at each scale, from `ntk_factor`"),
         Parameter(NTK_TRAINED_LENGTH, "trained length"),
         Parameter(NTK_GROWTH, "how fast the scale grows with the length"),
     ),
@@ -381,7 +381,7 @@ YARN = replace(
         Parameter(SHRINK, "1/s, trained length over new length"),
         Parameter(
             YARN_KEPT,
-            "share of the frequency that the plane keeps, from `ramp` or `index_ramp`",
+            "share of the frequency that the plane keeps, from `yarn_ramp` or `yarn_index_ramp`",
             domain=sp.Interval(0, 1),
         ),
     ),
@@ -439,8 +439,8 @@ XPOS = Encoding(
     caveat=ONE_LAW,
     planes="head",
     parameters=(
-        Parameter(FREQUENCY, "angle of the plane in one step, from `rotary.frequencies`"),
-        Parameter(XPOS_RATE, "decay rate of the plane in one step, from `rate`"),
+        Parameter(FREQUENCY, "angle of the plane in one step, from `frequencies`"),
+        Parameter(XPOS_RATE, "decay rate of the plane in one step, from `xpos_rate`"),
     ),
     rotate=lambda position, _: xpos_actions(position, frequency=FREQUENCY, rate=XPOS_RATE),
     relation=relative(),
@@ -515,8 +515,8 @@ SWAT = Encoding(
     caveat=f"{ONE_LAW}; keys as many tokens back as the window, or more, share a label and have no weight",
     planes="head",
     parameters=(
-        Parameter(FREQUENCY, "angle of the plane in one step, from `rotary.frequencies`"),
-        Parameter(SWAT_SLOPE, "slope of the head, from `slopes`"),
+        Parameter(FREQUENCY, "angle of the plane in one step, from `frequencies`"),
+        Parameter(SWAT_SLOPE, "slope of the head, from `swat_slopes`"),
         Parameter(SWAT_WINDOW, "number of keys that a query sees, itself included"),
     ),
     rotate=ROPE.rotate,

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.theory.formula import exact, numbering
@@ -107,10 +108,6 @@ class Formula:
     @cached_property
     def _symbols(self) -> dict[str, Any]:
         """Sympy symbol of each parameter."""
-        if not self.parameters:
-            return {}
-        import sympy as sp
-
         return {name: sp.Symbol(name, real=True) for name in self.parameters}
 
 

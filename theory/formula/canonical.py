@@ -1,7 +1,9 @@
 """Formulas as sympy expressions in which identities cancel, so that they show which positions matter.
 
 An expression equals the formula wherever the formula has a value; nothing is claimed elsewhere. Positions are positive
-integers, and sympy's assumptions and `lengthgen.theory.zero.identities` decide signs and zeros.
+integers, choices and floors are functions about which only their arguments are known. `lengthgen.theory.zero` decides
+zeros; signs follow from the form, since sympy's own may be wrong: to sympy 1.14, 1 - 2/(u + v + 1) is negative for all
+u and v >= 0. Needed for `exp(i)/exp(j)`, a function of j - i, and for `1/(1 + sin(i*j))`, which always has a value.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,9 +28,8 @@ _U, _V, _T = sp.symbols("u v t", integer=True, nonnegative=True)
 _SHIFTED = {KEY: 1 + _U, QUERY: 1 + _U + _V, SCALE: 1 + _U + _V + _T}
 """Positions in u = i - 1, v = j - i and t = n - j, which are any integers >= 0: signs show better in them."""
 _ANY = frozenset({-1, 0, 1})
-_MOST_TERMS = 50
-_MOST_FACTORED = 40
-_MOST_NODES = 200
+_MOST_TERMS, _MOST_FACTORED, _MOST_NODES = 50, 40, 200
+"""Largest number of terms of a product, and of nodes of what is factored and of any expression."""
 _BITS = 128
 
 
@@ -123,7 +124,7 @@ def _nonzero(factor: Expression) -> bool:
         return True
     if isinstance(factor, sp.sin | sp.cos):
         return _is_rational(factor.args[0]) and (isinstance(factor, sp.cos) or never_zero(factor.args[0]))
-    if 0 not in signs(factor) or (factor.is_Symbol and factor not in _SHIFTED):
+    if 0 not in signs(factor) or (factor.is_Symbol and not factor.is_integer):
         return True
     # Roots, powers of pi and parameters are linearly independent over the rational numbers.
     parts: dict[Expression, Expression] = {}
@@ -152,6 +153,7 @@ def _is_unit(part: Expression) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def signs(expression: Expression) -> frozenset[int]:
     """Signs, among -1, 0 and 1, that the expression may have at pairs; only those that are excluded are proved."""
     shifted = sp.expand(expression.xreplace(_SHIFTED))
@@ -258,6 +260,8 @@ def _power(base: Expression, exponent: Expression) -> Expression:
         if terms > 1 and comb(min(times, _MOST_TERMS) + terms - 1, terms - 1) > _MOST_TERMS:
             raise TooLong
         return sp.expand_multinomial(base**times, deep=False) ** sp.sign(exponent)
+    if base == 0:
+        return _compared("==", exponent)  # 0**(j - i) has a value where 0**-i has none
     if base == -1 and exponent.is_integer:
         exponent = sp.Add(*(sp.Mul(*_turned(*term.as_coeff_Mul())) for term in sp.Add.make_args(exponent)))
     bits = max((abs(part.p).bit_length() for part in base.atoms(sp.Rational)), default=0)
@@ -276,6 +280,15 @@ def _absolute(operand: Expression) -> Expression:
 def _extreme(side: int) -> Callable[..., Expression]:
     """Maximum (side 1) or minimum (side -1) as (a + b +- |a - b|) / 2."""
     return lambda *operands: reduce(lambda a, b: sp.expand((a + b + side * _absolute(a - b)) / 2), operands)
+
+
+def _exponential(operand: Expression) -> Expression:
+    """Product of the exponentials of the terms; e^(w log b) is b^w."""
+    factors = []
+    for term in sp.Add.make_args(operand):
+        logarithm = next((factor for factor in sp.Mul.make_args(term) if isinstance(factor, sp.log)), None)
+        factors.append(logarithm.args[0] ** (term / logarithm) if logarithm else sp.exp(term))
+    return sp.Mul(*factors)
 
 
 def _floor(operand: Expression) -> Expression:
@@ -317,7 +330,7 @@ _OPERATIONS: dict[str, Callable[..., Expression]] = {
     "max": _extreme(1),
     "gcd": lambda *operands: sp.Function("gcd", integer=True)(*sorted(operands, key=sp.default_sort_key)),
     "sqrt": lambda operand: _power(operand, sp.Rational(1, 2)),
-    "exp": lambda operand: sp.expand_power_exp(sp.exp(operand)),
+    "exp": _exponential,
     "log": lambda operand: sp.expand_log(sp.log(sp.factor(operand))),
     "sin": partial(_wave, sp.sin),
     "cos": partial(_wave, sp.cos),

@@ -104,7 +104,7 @@ def _zero_if(node: Node) -> Iterator[Node]:
 def never_holds(condition: Node, *, family: bool) -> bool:
     """True if a condition is proved to hold at no pair: by signs, by ranges, or by eliminating linear inequalities."""
     parameters = names(condition) - {*VARIABLES}
-    if expression_of(condition) == 0 or finite_range(condition, parameters) == {0}:
+    if expression_of(condition) == 0 or finite_range(condition, parameters) == frozenset({0}):
         return True
     return all(bounds_of_last_position(case, family=family) is None for case in cases_of(condition).cases)
 

@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
+import sympy as sp
+
 from lengthgen.theory.formula.syntax import (
     MAX_BITS,
     ComparisonChain,
@@ -22,6 +24,9 @@ from lengthgen.theory.formula.syntax import (
     Operation,
     bounded,
 )
+from lengthgen.theory.zero import equality
+from lengthgen.theory.zero.enclosure import enclose
+from lengthgen.theory.zero.equality import Answer, to_sympy
 
 MAX_ROOT_BITS = 512
 """Largest size in bits of a number whose root is taken: sympy tries to factor it."""
@@ -52,7 +57,7 @@ def evaluate(node: Node, at: Point) -> Value:
         case Number(value=value):
             return value
         case Name(name="pi"):
-            return _sympy().pi
+            return sp.pi
         case Name(name=name):
             return at[name]
         case ComparisonChain(tests=tests, sides=sides):
@@ -127,7 +132,6 @@ def plain(value: Value) -> Value:
     if isinstance(value, Fraction):
         bounded(value.numerator), bounded(value.denominator)
         return int(value) if value.denominator == 1 else value
-    sp = _sympy()
     if value.is_Rational:
         return plain(Fraction(int(value.p), int(value.q)))
     if value.has(sp.I):
@@ -165,8 +169,8 @@ def _power(base: Value, exponent: Value) -> Value:
         raise FormulaError(f"a power with exponent {_shorten(exponent)} would have more than {MAX_BITS} bits")
     if isinstance(exponent, int):
         return Fraction(exact**exponent)
-    _check_root(_symbolic(base), _symbolic(exponent))
-    return _real_power(_symbolic(base), _symbolic(exponent))
+    _check_root(to_sympy(base), to_sympy(exponent))
+    return _real_power(to_sympy(base), to_sympy(exponent))
 
 
 def _check_root(base: Value, exponent: Value) -> None:
@@ -190,18 +194,18 @@ def _real_power(base: Value, exponent: Value) -> Value:
     if _sign_if_defined(base, lambda: f"({_shorten(base)})**({_shorten(exponent)}) is not real") == 0:
         if _sign(plain(exponent)) < 0:
             raise ZeroDivisionError
-        return _sympy().Integer(0)
-    _check_size(exponent * _sympy().log(base), lambda ball: ball)
+        return sp.Integer(0)
+    _check_size(exponent * sp.log(base), lambda ball: ball)
     try:
         return base**exponent
     except ValueError:  # sympy 1.14 rejects factors that it found itself and that are not prime
-        return _sympy().Pow(base, exponent, evaluate=False)
+        return sp.Pow(base, exponent, evaluate=False)
 
 
 def _exponential(value: Value) -> Value:
     """Exponential of a value; its size is checked first."""
-    _check_size(_symbolic(value), lambda ball: ball)
-    return _sympy().exp(_symbolic(value))
+    _check_size(to_sympy(value), lambda ball: ball)
+    return sp.exp(to_sympy(value))
 
 
 def _check_size(value: Value, logarithm: Callable[[Any], Any]) -> None:
@@ -210,8 +214,6 @@ def _check_size(value: Value, logarithm: Callable[[Any], Any]) -> None:
     `logarithm` takes the ball of the value to that of the number's natural logarithm. Without this check, sympy would
     not finish on towers of exponentials, and is slow on the logarithm of an absolute value.
     """
-    from lengthgen.theory.zero.enclosure import enclose
-
     ball = None if value.free_symbols else enclose(value, bits=_SIZE_BITS)
     if ball is not None and abs(logarithm(ball)) > MAX_BITS:
         raise FormulaError(f"a number of more than {MAX_BITS} bits comes up")
@@ -223,15 +225,9 @@ def _gcd(first: Value, second: Value) -> int:
     return math.gcd(first, second)
 
 
-def _divide(first: Value, second: Value) -> Value:
-    return Fraction(first) / Fraction(second)
-
-
 def _floor(value: Value) -> int:
     """Floor of a value that may be irrational."""
-    from lengthgen.theory.zero.equality import floor
-
-    integer = floor(value)
+    integer = equality.floor(value)
     if integer is None:
         raise FormulaError(f"the floor of {_shorten(value)} depends on a parameter or cannot be decided")
     return integer
@@ -249,7 +245,7 @@ def _quotient(first: Value, second: Value) -> Value:
     """Quotient of values of which at least one is irrational."""
     if _is_zero(second):
         raise ZeroDivisionError
-    return _symbolic(first) / _symbolic(second)
+    return to_sympy(first) / to_sympy(second)
 
 
 def _extreme(side: int) -> Callable[..., Value]:
@@ -257,26 +253,22 @@ def _extreme(side: int) -> Callable[..., Value]:
     return lambda *values: reduce(lambda best, value: value if compare(value, best) == side else best, values)
 
 
-def _sine_or_cosine(name: str) -> Callable[[Value], Value]:
-    return lambda value: getattr(_sympy(), name)(_symbolic(value))
-
-
 def _square_root(value: Value) -> Value:
     half = Fraction(1, 2)
-    return _power(value, half) if isinstance(value, int | Fraction) else _real_power(value, _symbolic(half))
+    return _power(value, half) if isinstance(value, int | Fraction) else _real_power(value, to_sympy(half))
 
 
 def _logarithm(value: Value) -> Value:
-    if _sign_if_defined(_symbolic(value), lambda: f"log({_shorten(value)}) is not real") == 0:
+    if _sign_if_defined(to_sympy(value), lambda: f"log({_shorten(value)}) is not real") == 0:
         raise NoValue("log(0) comes up, which is not a number")
-    return _sympy().log(_symbolic(value))
+    return sp.log(to_sympy(value))
 
 
 RATIONAL: dict[str, Callable[..., Value]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
-    "/": _divide,
+    "/": lambda first, second: Fraction(first) / Fraction(second),
     "//": operator.floordiv,
     "%": operator.mod,
     "**": _power,
@@ -292,24 +284,24 @@ RATIONAL: dict[str, Callable[..., Value]] = {
     "sqrt": _square_root,
     "exp": _exponential,
     "log": _logarithm,
-    "sin": _sine_or_cosine("sin"),
-    "cos": _sine_or_cosine("cos"),
+    "sin": lambda value: sp.sin(to_sympy(value)),
+    "cos": lambda value: sp.cos(to_sympy(value)),
 }
 """Operations on ints and Fractions."""
 
 _IRRATIONAL: dict[str, Callable[..., Value]] = {
     **RATIONAL,
-    "+": lambda first, second: _symbolic(first) + _symbolic(second),
-    "-": lambda first, second: _symbolic(first) - _symbolic(second),
-    "*": lambda first, second: _symbolic(first) * _symbolic(second),
+    "+": lambda first, second: to_sympy(first) + to_sympy(second),
+    "-": lambda first, second: to_sympy(first) - to_sympy(second),
+    "*": lambda first, second: to_sympy(first) * to_sympy(second),
     "/": _quotient,
     "//": _floor_divide,
     "%": _remainder,
-    "**": lambda base, exponent: _real_power(_symbolic(base), _symbolic(exponent)),
+    "**": lambda base, exponent: _real_power(to_sympy(base), to_sympy(exponent)),
     "not": lambda value: int(not holds(value)),
     "min": _extreme(-1),
     "max": _extreme(1),
-    "abs": lambda value: _sympy().Abs(value),
+    "abs": sp.Abs,
     "floor": _floor,
     "ceil": lambda value: -_floor(-value),
 }
@@ -323,9 +315,7 @@ def _is_zero(value: Value) -> bool:
     """
     if isinstance(value, int | Fraction):
         return value == 0
-    from lengthgen.theory.zero.equality import Answer, zero
-
-    answer = zero(value)
+    answer = equality.zero(value)
     if answer is Answer.UNDECIDED:
         raise FormulaError(f"whether {_shorten(value)} is zero cannot be decided")
     return answer is Answer.YES
@@ -337,9 +327,7 @@ def _sign(value: Value) -> int:
     Raises:
         FormulaError: the sign depends on a parameter or cannot be decided.
     """
-    from lengthgen.theory.zero.equality import sign
-
-    value_sign = sign(value)
+    value_sign = equality.sign(value)
     if value_sign is None:
         raise FormulaError(f"the sign of {_shorten(value)} depends on a parameter or cannot be decided")
     return value_sign
@@ -359,17 +347,3 @@ def _shorten(value: Value) -> str:
     """Text of a value for a message, cut if it is long."""
     text = str(value)
     return text if len(text) <= _LONGEST_IN_MESSAGE else f"{text[: _LONGEST_IN_MESSAGE - 3]}..."
-
-
-def _symbolic(value: Value) -> Value:
-    """Value as a sympy expression."""
-    from lengthgen.theory.zero.equality import to_sympy
-
-    return to_sympy(value)
-
-
-def _sympy() -> Any:
-    """Sympy, imported only if a value is irrational: the import takes half a second."""
-    import sympy
-
-    return sympy

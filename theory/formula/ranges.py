@@ -2,7 +2,7 @@
 
 Each part of the formula gets bounds, a common denominator of its values, and a finite set of its values if one is
 known: from `%`, comparisons, min and max, floors, gcd, and choices between such parts.  The set may contain values
-that never occur.
+that never occur. Needed for `1 if 3*i < j else 0` and `2*i // j`, whose values have no common period.
 """
 
 from collections.abc import Iterable
@@ -11,6 +11,8 @@ from fractions import Fraction
 from itertools import product
 from math import inf, lcm
 from typing import Any
+
+import sympy as sp
 
 from lengthgen.theory.formula import exact
 from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds, simplify_choices, slopes
@@ -41,11 +43,7 @@ class ValueRange:
 
 def finite_range(node: Node, parameters: Iterable[str] = ()) -> frozenset[Value] | None:
     """Finite set that contains every value of the tree at pairs i <= j <= n; None if none is derived."""
-    at: dict[str, Value] = {}
-    if names := list(parameters):
-        import sympy as sp
-
-        at = {name: sp.Symbol(name, real=True) for name in names}
+    at: dict[str, Value] = {name: sp.Symbol(name, real=True) for name in parameters}
     return _range_of(simplify_choices(node), at).values
 
 

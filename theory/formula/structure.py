@@ -6,9 +6,11 @@ move together. That, and that it is a product or a sum of a function of i and on
 (`lengthgen.theory.formula.canonical`).
 """
 
+from collections.abc import Collection
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
 
@@ -27,6 +29,8 @@ from lengthgen.theory.formula.definedness import defined_everywhere
 from lengthgen.theory.formula.linear import Form, linear, simplify_choices
 from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Node, Operation, children, may_be_irrational
 
+_PAIRS = tuple({"i": i, "j": j, "n": n} for i, j, n in ((1, 2, 4), (1, 4, 5), (2, 3, 5), (3, 5, 6)))
+"""Pairs at which values may show at once that a tree depends on a position; the key is below the query."""
 _CORNERS = 3
 """Number of reference positions k that are tried."""
 
@@ -104,6 +108,8 @@ def _proved_dependence(node: Node, candidates: frozenset[str]) -> frozenset[str]
         node: the tree.
         candidates: variables that the tree is already known to depend on; only a smaller set is searched for.
     """
+    if all(_changes(node, moved) for moved in ("i", "j", "ij")):
+        return None
     expression = expression_of(node)
     if expression is None:
         return None
@@ -121,10 +127,25 @@ def _unchanged(node: Node, expression: sp.Expr, *moved: sp.Symbol) -> bool:
     """True if the tree, which is this expression, is proved to keep its value when these positions move by 1."""
     if not expression.free_symbols.intersection(moved):
         return True
-    if surely_nonzero(expression.xreplace({position: position + 1 for position in moved}) - expression):
+    change = expression.xreplace({position: position + 1 for position in moved}) - expression
+    if _changes(node, [position.name for position in moved]) or surely_nonzero(change):
         return False
     after = expression_of(node, tuple((position.name, position + 1) for position in moved))
     return after is not None and vanishes(after - expression)
+
+
+def _changes(node: Node, moved: Collection[str]) -> bool:
+    """True if values at some pairs show that the tree does not keep its value when these positions move by 1."""
+    return any(_value(node, at) != _value(node, {name: at[name] + (name in moved) for name in at}) for at in _PAIRS)
+
+
+def _value(node: Node, at: dict[str, int]) -> Any:
+    """Value at a pair, if it is rational and has no parameters; None for any other, about which nothing is said."""
+    try:
+        value = None if may_be_irrational(node) else exact.evaluate(node, at)
+    except (FormulaError, KeyError):
+        return None
+    return value if isinstance(value, int | Fraction) else None
 
 
 def _separates(node: Node, name: str) -> bool:
@@ -158,9 +179,10 @@ def _separates_as_a_whole(node: Node, name: str) -> bool:
         return False
     for k in map(sp.Integer, range(1, _CORNERS + 1)):
         places = ((), (("j", k),), (("i", k),), (("i", k), ("j", k)))
-        here, row, column, corner = (expression_of(node, place) for place in places)
-        if None in (here, row, column, corner):
+        parts: list[Any] = [expression_of(node, place) for place in places]
+        if None in parts:
             return False
+        here, row, column, corner = parts
         if name == "+" or never_zero(corner):
             gap = here * corner - row * column if name == "*" else here + corner - row - column
             return vanishes(gap) and defined_everywhere(node)
@@ -169,12 +191,5 @@ def _separates_as_a_whole(node: Node, name: str) -> bool:
 
 def _may_separate(node: Node, name: str) -> bool:
     """False if two keys and two queries already show that a rational tree is no product, or no sum."""
-    if may_be_irrational(node):
-        return True
-    try:
-        a, b, c, d = (exact.evaluate(node, {"i": i, "j": j}) for i, j in ((1, 3), (2, 4), (1, 4), (2, 3)))
-    except (FormulaError, KeyError):  # no value at one of the pairs, or a parameter occurs
-        return True
-    if not all(isinstance(value, int | Fraction) for value in (a, b, c, d)):  # an irrational value
-        return True
-    return bool(a * b == c * d if name == "*" else a + b == c + d)
+    a, b, c, d = (_value(node, {"i": i, "j": j}) for i, j in ((1, 3), (2, 4), (1, 4), (2, 3)))
+    return None in (a, b, c, d) or bool(a * b == c * d if name == "*" else a + b == c + d)

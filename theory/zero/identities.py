@@ -162,7 +162,7 @@ class _Names:
 
     def _symbol(self, value: sp.Expr) -> sp.Symbol:
         """Symbol of a generator, one per value."""
-        return self._symbols.setdefault(value, sp.Dummy(str(value)))
+        return self._symbols.setdefault(value, sp.Dummy(str(len(self._symbols))))
 
 
 def _leaves(value: sp.Expr) -> Iterator[sp.Expr]:

@@ -65,16 +65,14 @@ def gram_determinant(bound: Formula = lambda norms: sp.Mul(*norms), dimension: F
     r"\mathfrak R_n\le\frac Bn\Big(\sum_i\lVert z_i\rVert^2\Big)^{1/2}\le\frac{B(R_x+R_{PE})}{\sqrt n}",
     assumptions=("inputs are given; signs are fair coins",),
     falsifiers={
-        "a bound without the norm of the code": {
-            "bound": lambda radius, content, code, count: radius * content / sp.sqrt(count)
-        },
-        "falling like 1/n": {"bound": lambda radius, content, code, count: radius * (content + code) / count},
+        "a bound without the norm of the code": {"bound": lambda B, R_x, R_PE, n: B * R_x / sp.sqrt(n)},
+        "falling like 1/n": {"bound": lambda B, R_x, R_PE, n: B * (R_x + R_PE) / n},
         "a learned code has no trained numbers": {"fixed": (absolute.LEARNED,)},
         "Haar codes do not change the input": {"keeps": (absolute.HAAR,)},
     },
 )
 def rademacher(
-    bound: Formula = lambda radius, content, code, count: radius * (content + code) / sp.sqrt(count),
+    bound: Formula = lambda B, R_x, R_PE, n: B * (R_x + R_PE) / sp.sqrt(n),
     fixed: Sequence[Encoding] = (absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
     keeps: Sequence[Encoding] = (biases.ALIBI, biases.T5, biases.FIRE),
 ) -> Facts:

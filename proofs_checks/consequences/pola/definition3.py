@@ -204,7 +204,8 @@ def halving_needs(
         if growth.high != stated(each):
             raise Refuted(f"eps = {each}: {growth.high} parameters are needed at every large scale, not {stated(each)}")
     at_zero = growth_within(pattern, Fraction(0))
-    refute(at_zero is None or at_zero.kind is not GrowthKind.UNBOUNDED, "LRC itself is bounded")
+    if at_zero is None or at_zero.kind is not GrowthKind.UNBOUNDED:
+        raise Refuted("LRC itself is bounded")
     yield (
         "argument: 2^-D > eps iff D < m, m = ceil(log2(1/eps)); for m >= 2, t = 2^-(m-1) and 2 t share a parameter "
         "as 0 <= u < 1, and no two others of these m entries do, so m - 1 are needed; for m = 1 one is"

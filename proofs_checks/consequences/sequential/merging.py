@@ -57,24 +57,24 @@ def conflict(place: Place, orders: Orders, base: int) -> str | None:
     return None
 
 
-def _reached(base: int, step: Callable[[int, int], int]) -> set[int]:
-    """States that the digits lead to from 0; `step` takes a state and a digit."""
+def _reached(base: int, factor: int, step: Callable[[int, int, int], int]) -> set[int]:
+    """States that the digits lead to from 0; `step` takes a state, a digit and the factor."""
     reached, fresh = {0}, {0}
     while fresh:
-        fresh = {step(state, digit) for state, digit in product(fresh, range(base))} - reached
+        fresh = {step(state, digit, factor) for state, digit in product(fresh, range(base))} - reached
         reached |= fresh
     return reached
 
 
 def reachable_products(base: int) -> frozenset[Digits]:
     """Return all (a, c, x) that occur: digit, carry into its place, multiplier; the first carry is 0."""
-    carries = {x: _reached(base, lambda c, a, x=x: (a * x + c) // base) for x in range(base)}
+    carries = {x: _reached(base, x, lambda c, a, x: (a * x + c) // base) for x in range(base)}
     return frozenset((a, c, x) for a, x in product(range(base), repeat=2) for c in carries[x])
 
 
 def reachable_quotients(base: int) -> frozenset[Digits]:
     """Return all (r, a, d) that occur: remainder before the place, digit, divisor; the first remainder is 0."""
-    remainders = {d: _reached(base, lambda r, a, d=d: (r * base + a) % d) for d in range(1, base)}
+    remainders = {d: _reached(base, d, lambda r, a, d: (r * base + a) % d) for d in range(1, base)}
     return frozenset((r, a, d) for a, d in product(range(base), range(1, base)) for r in remainders[d])
 
 

@@ -202,7 +202,7 @@ def _pairs_won(
 
     pairs = list(zip(first.histories, second.histories, strict=True))
     fitting = [pair for pair in pairs if all(outcome(run, threshold=run[0].evaluation.threshold).fits for run in pair)]
-    differences = [mean(one) - mean(another) for one, another in fitting]
+    differences = [mean(run) - mean(other_run) for run, other_run in fitting]
     reach = f"; differences {min(differences):.3f} to {max(differences):.3f}" if differences else ""
     return Count(
         cell=f"{first.cell} against {second.cell.task.format}, {second.cell.encoding}",
@@ -350,14 +350,9 @@ def _negated(cell: JudgedCell) -> JudgedCell:
     return cell if cell.predicted is None else replace(cell, predicted=not cell.predicted)
 
 
-for _rule, _label, _also, _covered in (
-    ("literal", "P", ", read literally,", ""),
-    (
-        "coverage",
-        "F",
-        " and training meets every label and operator entry",
-        r"\ \text{and all entries are met}",
-    ),
+for _rule, _also, _covered in (
+    ("literal", ", read literally,", ""),
+    ("coverage", " and training meets every label and operator entry", r"\ \text{and all entries are met}"),
 ):
     CLAIMS.claim(
         f"conjecture-{_rule}",
@@ -366,7 +361,7 @@ for _rule, _label, _also, _covered in (
         statement=f"The rule that an encoding generalizes iff its induced complexity stays the same{_also} agrees with "
         "the trained runs of Figure 2's tasks and encodings in more cells than expected by chance.",
         holds={"runs": NONE, "protocol": "fig2", "rule": _rule, "negated": False},
-        label=_label,
+        label="P" if _rule == "literal" else "F",
         strength=Strength.STATISTICAL,
         falsifiers={"the predictions negated": {"negated": True}},
     )(predictions_agree)

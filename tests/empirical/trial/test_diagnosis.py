@@ -124,10 +124,10 @@ FINDINGS = {
 
 @pytest.mark.parametrize("prediction, counts, columns, expected", FINDINGS.values(), ids=FINDINGS)
 def test_the_findings_of_a_cell(small_run, prediction, counts, columns, expected):
-    found = findings(evidence(histories(small_run(), counts, **columns), prediction))
-    assert list(found) == list(expected)
-    assert all(part in found[kind].says for kind, part in expected.items())
-    assert ("too few" in str(found)) == (expected is TOO_FEW)
+    diagnosis = findings(evidence(histories(small_run(), counts, **columns), prediction))
+    assert list(diagnosis) == list(expected)
+    assert all(part in diagnosis[kind].says for kind, part in expected.items())
+    assert ("too few" in str(diagnosis)) == (expected is TOO_FEW)
 
 
 def test_seen_entries_solved_and_unseen_ones_not_is_operator_coverage(small_run):

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,12 @@ from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import WITH_STATES
 from lengthgen.empirical.studies.verdict import population
+from lengthgen.empirical.studies.verdict.frozen import CELLS
 from lengthgen.empirical.studies.verdict.population import (
     DEFINITE,
     GROWS,
     INVARIANT,
+    LANGUAGES,
     ONCE,
     OWN_LETTER,
     RISES,
@@ -28,7 +31,10 @@ from lengthgen.empirical.studies.verdict.population import (
     is_constant,
     profile_of,
 )
+from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
+from lengthgen.empirical.studies.verdict.tables import read_rows
 
+RECORD = Path(__file__).parents[4] / "docs" / "results" / "verdict"
 COUNT = 13
 UP_TO = 9
 """Largest scale of the test here: the analysis up to 20 takes ten times as long and shows nothing more."""
@@ -53,6 +59,18 @@ def tasks(few_scales: None) -> list[DrawnTask]:
 def test_seed_decides_the_population() -> None:
     again = draw(1, 2)
     assert again and again == draw(1, 2) and again != draw(2, 2)
+
+
+def test_the_record_has_the_names_that_its_seed_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is analysed, so that no stratum is ever full: the first names are still those of a draw that analyses."""
+    names: list[str] = []
+    monkeypatch.setattr(population, "RISES", RISES)
+    monkeypatch.setattr(population, "LANGUAGES", LANGUAGES)
+    monkeypatch.setattr(population, "_analysis", lambda name, source: names.append(name))
+    registered = load_preregistration("random-tasks").tasks
+    draw(registered.seed, registered.count)
+    recorded = {row["task"] for row in read_rows(RECORD / "random-tasks" / CELLS)}
+    assert sum(name in recorded for name in names[:100]) == 92
 
 
 def test_no_task_is_drawn_twice_and_no_more_than_asked_for(tasks: list[DrawnTask]) -> None:
