@@ -98,6 +98,17 @@ def _size(expression: Expression) -> int:
     return sum(1 for _ in sp.preorder_traversal(expression))
 
 
+def _bits(expression: Expression) -> int:
+    """Number of bits of the largest numerator or denominator."""
+    parts = (number for part in expression.atoms(sp.Rational) for number in (abs(part.p), part.q))
+    return max((int(number).bit_length() for number in parts), default=0)
+
+
+def _factored(expression: Expression) -> Expression:
+    """Expression in factors, as it is if it has large numbers: sympy takes seconds for those."""
+    return sp.factor(expression) if _bits(expression) <= _BITS else expression
+
+
 def vanishes(expression: Expression) -> bool:
     """True if the expression is proved to be zero wherever it has a value."""
     if not expression.free_symbols:
@@ -116,7 +127,7 @@ def never_zero(expression: Expression) -> bool:
 
     A parameter is an indeterminate, so not zero, and no sine of a rational number but 0 is rational.
     """
-    return 0 not in signs(expression) or all(map(_nonzero, sp.Mul.make_args(sp.factor(expression))))
+    return 0 not in signs(expression) or all(map(_nonzero, sp.Mul.make_args(_factored(expression))))
 
 
 def _nonzero(factor: Expression) -> bool:
@@ -158,7 +169,7 @@ def signs(expression: Expression) -> frozenset[int]:
     """Signs, among -1, 0 and 1, that the expression may have at pairs; only those that are excluded are proved."""
     shifted = sp.expand(expression.xreplace(_SHIFTED))
     direct = _signs(shifted)
-    return direct & _signs(sp.factor(shifted)) if 0 in direct else direct
+    return direct & _signs(_factored(shifted)) if 0 in direct else direct
 
 
 def _signs(part: Expression) -> frozenset[int]:
@@ -185,7 +196,11 @@ def _signs(part: Expression) -> frozenset[int]:
 
 def _signs_of_sum(total: Expression) -> frozenset[int]:
     constant, amplitude, waves, others = sp.S.Zero, sp.S.Zero, [], set()
+    weights: dict[Expression, Expression] = {}
     for term in sp.Add.make_args(total):
+        weight, unit = term.as_independent(*term.free_symbols) if term.free_symbols else (term, sp.S.One)
+        weights[unit] = weights.get(unit, 0) + weight
+    for term in (weight * unit for unit, weight in weights.items()):
         weight, wave = term.as_independent(sp.sin, sp.cos)
         if not term.free_symbols:
             constant += term
@@ -264,8 +279,7 @@ def _power(base: Expression, exponent: Expression) -> Expression:
         return _compared("==", exponent)  # 0**(j - i) has a value where 0**-i has none
     if base == -1 and exponent.is_integer:
         exponent = sp.Add(*(sp.Mul(*_turned(*term.as_coeff_Mul())) for term in sp.Add.make_args(exponent)))
-    bits = max((abs(part.p).bit_length() for part in base.atoms(sp.Rational)), default=0)
-    if _size(base) + _size(exponent) > _MOST_FACTORED or bits > exact.MAX_ROOT_BITS:
+    if _size(base) + _size(exponent) > _MOST_FACTORED or _bits(base) > exact.MAX_ROOT_BITS:
         raise TooLong
     return sp.expand_power_exp(sp.factor(base) ** exponent, deep=False).replace(sp.Abs, _absolute)
 
@@ -274,7 +288,7 @@ def _absolute(operand: Expression) -> Expression:
     possible = signs(operand)
     if -1 not in possible or 1 not in possible:
         return operand if -1 not in possible else -operand
-    return sp.Mul(*map(sp.Abs, sp.Mul.make_args(sp.factor(operand))))
+    return sp.Mul(*map(sp.Abs, sp.Mul.make_args(_factored(operand))))
 
 
 def _extreme(side: int) -> Callable[..., Expression]:
@@ -331,7 +345,7 @@ _OPERATIONS: dict[str, Callable[..., Expression]] = {
     "gcd": lambda *operands: sp.Function("gcd", integer=True)(*sorted(operands, key=sp.default_sort_key)),
     "sqrt": lambda operand: _power(operand, sp.Rational(1, 2)),
     "exp": _exponential,
-    "log": lambda operand: sp.expand_log(sp.log(sp.factor(operand))),
+    "log": lambda operand: sp.expand_log(sp.log(_factored(operand))),
     "sin": partial(_wave, sp.sin),
     "cos": partial(_wave, sp.cos),
 }
