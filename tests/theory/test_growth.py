@@ -54,6 +54,7 @@ TABLE: list[tuple[str, GrowthKind, int | None, int | None]] = [
     ("j % 3 if i > 14 and j - i > 15 else 0", EVENTUALLY, 2, 32),
     ("1 if i > 5 and j - i > 5 and n - j > 5 else 0", EVENTUALLY, 1, 18),
     ("floor(sqrt(i**2)) - i", CONSTANT, 0, 1),
+    ("1 if cos(2*i - j - 1) < 1 else 0", EVENTUALLY, 1, 2),
     ("i <= j % 5.5 or (j**9)**i", CONSTANT, 1, 1),
     ("j - i", UNBOUNDED, None, None),
     ("i*j", UNBOUNDED, None, None),
