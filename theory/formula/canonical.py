@@ -78,11 +78,15 @@ def _read(node: Node, at: Substitution) -> Expression:
         case Operation(name="and" | "or" as name, operands=parts):
             return _joined(name, [_compared("!=", _part(part, at)) for part in parts])
         case Operation(name="if", operands=(condition, then, otherwise)):
+            branches = expression_of(then, at), expression_of(otherwise, at)
+            if branches[0] is not None and branches[0] == branches[1]:
+                return branches[0]
             holds = _compared("!=", _part(condition, at))
             if holds.is_Integer:
                 return _part(then if holds else otherwise, at)
-            branches = _part(then, at), _part(otherwise, at)
-            return branches[0] if branches[0] == branches[1] else sp.Function("if", real=True)(holds, *branches)
+            if None in branches:
+                raise TooLong
+            return sp.Function("if", real=True)(holds, *branches)
         case Operation(name=name, operands=parts):
             operands = [_part(part, at) for part in parts]
             if not any(operand.free_symbols for operand in operands):
@@ -311,7 +315,8 @@ def _absolute(operand: Expression) -> Expression:
         return operand if -1 not in possible else -operand
     if operand.is_Add and _degree(operand) > _MOST_TERMS * _MOST_DEGREE:
         raise TooLong  # sympy looks for the roots
-    return sp.Mul(*map(sp.Abs, sp.Mul.make_args(_factored(operand))))
+    factors = sp.Mul.make_args(_factored(operand))
+    return sp.Mul(*map(_absolute if len(factors) > 1 else sp.Abs, factors))
 
 
 def _extreme(side: int) -> Callable[..., Expression]:
