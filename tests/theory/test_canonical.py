@@ -121,6 +121,7 @@ def test_signs_that_are_known(text: str, expected: set[int]) -> None:
         ("a*i", True),
         ("a - i", True),
         ("i*i - 2*j", False),
+        ("i*35211221762411**(1/3) - j*32771**(1/3)*32779**(2/3)", False),
     ],
 )
 def test_expressions_that_are_never_zero(text: str, expected: bool) -> None:

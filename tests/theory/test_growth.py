@@ -179,13 +179,13 @@ def test_hostile_formulas_have_these_answers_and_no_scale_shows_more_values(
 def _values_by_definition(text: str, scale: int) -> int:
     """Number of values that differ from each other and from zero in 30 digits, with two numbers for the parameters."""
     with mpmath.workdps(60):
-        found = [mpmath.mpf(0)]
+        values = [mpmath.mpf(0)]
         for n, j, i in product(range(1, scale + 1), repeat=3):
             if i <= j <= n:
                 value = by_python(text, {"i": i, "j": j, "n": n, "a": 13, "b": -29}, real=True)
-                if all(abs(value - other) > mpmath.mpf(10) ** -30 for other in found):
-                    found.append(value)
-        return len(found) - 1
+                if all(abs(value - other) > mpmath.mpf(10) ** -30 for other in values):
+                    values.append(value)
+        return len(values) - 1
 
 
 def test_it_does_not_claim_more_than_it_has_proved() -> None:
