@@ -21,7 +21,7 @@ def sample(place: str) -> tuple[Mutant, ...]:
     return tuple(mutants(place, COUNT, seed=0))
 
 
-@pytest.fixture(params=["encodings", "checker", "commands"])
+@pytest.fixture(params=["encodings", "checker"])
 def drawn(request: pytest.FixtureRequest) -> tuple[Mutant, ...]:
     return sample(request.param)
 

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from lengthgen.theory.pattern import Pattern, Value
 
 
-if TYPE_CHECKING:
-    from lengthgen.theory.generalization import LearnedPattern, Levels
-    from lengthgen.theory.growth import Growth
-
-
 def lrc(
     pattern: Annotated[
         str,

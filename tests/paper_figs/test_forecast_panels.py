@@ -124,7 +124,6 @@ def test_the_picture_is_legible_for_other_tasks_and_fits_its_height(task: str) -
     encodings = "rpe,ape,nope,rope,alibi,t5,fire,clipped,sinusoidal"
     _, _, drawing = made(load(task), encodings, "unaligned")
     figure = drawing.shown
-    assert isinstance(figure, Figure)
     width, height = figure.get_size_inches()
     assert width == PAGE_WIDTH and height <= 3.2
     figure.draw_without_rendering()
