@@ -1,4 +1,4 @@
-"""Is counting the values of a large pattern in tiles faster than numpy and pandas on its upper triangle?
+"""How fast is counting the values of a large pattern, block by block, beside numpy and pandas on its upper triangle?
 
 The extraction of the triangle is not timed.  The alternative is the faster of np.unique and pandas.unique, timed on a
 million entries.

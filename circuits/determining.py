@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.circuits.clock import LOOK, Clock
-from lengthgen.circuits.tables import clashing, counted_steps, keys_of
+from lengthgen.circuits.tables import clashing, counted_steps, keys_of, remember_entries
 from lengthgen.circuits.task import UNDEFINED
 from lengthgen.circuits.trace import Trace
 
@@ -33,7 +33,11 @@ def determines(trace: Trace, position: int, wiring: Iterable[int]) -> bool:
     if key not in trace.memory:
         trace.memory[key] = trace.memory_of_fewer.get(key, True)  # more inputs never make positions determine a step
         if trace.memory[key]:
-            trace.memory[key] = not _clashes(trace, position, [p - 1 for p in sorted(positions)])[0].size
+            members = tuple(sorted(positions))
+            wrong, keys = _clashes(trace, position, [p - 1 for p in members])
+            trace.memory[key] = not wrong.size
+            if not wrong.size:
+                remember_entries(trace, position, members, keys)
     answer: bool = trace.memory[key]
     return answer
 

@@ -3,6 +3,8 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,19 +57,51 @@ def step_entries(trace: Trace, position: int, wiring: tuple[int, ...]) -> tuple[
     if key in trace.memory:
         remembered: tuple[NDArray[np.int64], NDArray[np.uint8]] = trace.memory[key]
         return remembered
+    members = tuple(sorted(set(wiring)))
+    of_members = trace.memory.get(("entries", position, members))
+    if of_members:
+        keys = _slot_keys(tuple(map(members.index, wiring)), trace.symbols, len(members))[of_members[0]]
+        order = np.argsort(keys)
+        entries = trace.memory[key] = keys[order], of_members[1][order]
+        return entries
     tokens = trace.tokens_at(position)
     keys = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols)
     output = tokens[position - 1]
     count = trace.symbols ** len(wiring)
     if count > len(keys) * 16:  # an array over all keys would cost more than it saves
         return keys, output
-    table = np.full(count, UNDEFINED, dtype=np.uint8)
-    table[keys] = output
-    distinct_keys = np.flatnonzero(table != UNDEFINED)
-    entries = distinct_keys, table[distinct_keys]
+    entries = _distinct(keys, output, count)
     if count <= _FEW:
         trace.memory[key] = entries
     return entries
+
+
+def remember_entries(trace: Trace, position: int, members: tuple[int, ...], keys: NDArray[np.int64]) -> None:
+    """Keep the entries of a step for each wiring that reads just these ascending positions, if they are few.
+
+    `keys` holds the key of each input that has the step: int64 [inputs].
+    """
+    count = trace.symbols ** len(members)
+    if count <= _FEW:
+        values = trace.tokens_at(position)[position - 1]
+        trace.memory["entries", position, members] = _distinct(keys, values, count)
+
+
+def _distinct(
+    keys: NDArray[np.int64], values: NDArray[np.uint8], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the keys, all below `count`, ascending and distinct, with their values: equal keys have equal values."""
+    table = np.full(count, UNDEFINED, dtype=np.uint8)
+    table[keys] = values
+    distinct_keys = np.flatnonzero(table != UNDEFINED)
+    return distinct_keys, table[distinct_keys]
+
+
+@cache
+def _slot_keys(slots: tuple[int, ...], symbols: int, members: int) -> NDArray[np.int64]:
+    """Return the key of a wiring for each key of its distinct positions, of which slot s reads number `slots[s]`."""
+    digits = np.indices((symbols,) * members, dtype=np.uint8).reshape(members, -1)
+    return keys_of(digits[list(slots)], symbols)
 
 
 def most_tables(trace: Trace, slots: int) -> int:
@@ -96,26 +130,33 @@ def add_by_table(
     Return False if the tables would need more than MAX_BYTES: then the wirings from the first such on are left out.
     """
     most = most_tables(trace, len(orders[0]))
-    for order, table in _tables_of_orders(trace, position, orders):
-        if table | tag not in wirings and len(wirings) >= most:
-            return False
-        wirings.setdefault(table | tag, []).append(order)
+    listed: dict[bytes, list[tuple[int, ...]]] = {}
+    for order, digest, codes in _codes_of_orders(trace, position, orders):
+        if digest not in listed:
+            table = as_table(codes) | tag
+            if table not in wirings and len(wirings) >= most:
+                return False
+            listed[digest] = wirings.setdefault(table, [])
+        listed[digest].append(order)
     return True
 
 
 def different_orders(trace: Trace, position: int, wiring: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the orders of a wiring; of those with the same table, the first."""
-    tables = set()
-    for order, table in _tables_of_orders(trace, position, [*dict.fromkeys(itertools.permutations(wiring))]):
-        if table not in tables:
-            tables.add(table)
+    digests = set()
+    for order, digest, _ in _codes_of_orders(trace, position, [*dict.fromkeys(itertools.permutations(wiring))]):
+        if digest not in digests:
+            digests.add(digest)
             yield order
 
 
-def _tables_of_orders(
+def _codes_of_orders(
     trace: Trace, position: int, orders: Sequence[tuple[int, ...]]
-) -> Iterator[tuple[tuple[int, ...], Table]]:
-    """Yield wirings that order the same positions, each with its table."""
+) -> Iterator[tuple[tuple[int, ...], bytes, NDArray[np.int64]]]:
+    """Yield wirings that order the same positions, each with its table's bits (`as_table`) and a digest of these.
+
+    Digests take the place of tables where many are compared: a table may have megabytes.
+    """
     members = np.array(sorted(set(orders[0])), dtype=np.int64)
     tokens = trace.tokens_at(position)
     codes = np.unique(keys_of(tokens[members - 1], trace.symbols) * trace.symbols + tokens[position - 1])
@@ -125,7 +166,8 @@ def _tables_of_orders(
     for order in orders:
         # The weight of a member in the key of an order: of all slots in which it stands.
         weights = (np.array(order) == members[:, None]) @ places
-        yield order, as_table((weights @ digits) * trace.symbols + values)
+        codes = np.sort((weights @ digits) * trace.symbols + values)
+        yield order, blake2b(codes, digest_size=16).digest(), codes
 
 
 def as_table(bits: NDArray[np.int64]) -> Table:

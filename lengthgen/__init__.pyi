@@ -4,7 +4,6 @@
 
 # Relations between positions, and their order
 from lengthgen.theory.lattice import (
-    coarsen as coarsen,
     equivalent as equivalent,
     join as join,
     meet as meet,
@@ -161,7 +160,6 @@ __all__ = [
     "certificate",
     "check_certificate",
     "clipped_relative",
-    "coarsen",
     "conjecture",
     "constant",
     "decide_c_rasp",

@@ -96,10 +96,10 @@ _NUMBERS = ("base", "train", "test", "first_break", "runs", "fit")
 
 def _cell_of(row: Mapping[str, str]) -> RecordedCell:
     failures = (part.split(":") for part in row["first_failures"].split())
-    numbers: dict[str, Any] = {name: int(row[name]) if row[name] else None for name in _NUMBERS}
+    fields: dict[str, Any] = {name: row[name] for name in _TEXTS}
+    fields |= {name: int(row[name]) if row[name] else None for name in _NUMBERS}
     return RecordedCell(
-        **{name: row[name] for name in _TEXTS},
-        **numbers,
+        **fields,
         features=Features(shown=Shown[row["shown"]], labels=Labels(row["labels"]), operands=row["operands"]),
         answers={rule: _ANSWERS[row[rule]] for rule in ANSWERED.values()},
         first_failures={int(scale): int(count) for scale, count in failures},

@@ -137,11 +137,23 @@ def _most_serving(
     def located(template: Template) -> tuple[int, ...]:
         return tuple([located_wiring((template,), trace_of[scale], position)[0] for scale, position in judges])
 
-    @cache
-    def unserved(by_slot: tuple[tuple[int, ...], ...]) -> int:  # many combinations give the same wirings
-        return sum(not is_wiring_at(tuple(wiring), judge) for *wiring, judge in zip(*by_slot, judges, strict=True))
-
-    return min(candidates, key=lambda each: (unserved(tuple(map(located, each))), _cost(each)))
+    fewest = len(judges)
+    strict = list(range(len(judges)))  # judges that some combination did not serve come first: they decide soonest
+    unserved: dict[tuple[tuple[int, ...], ...], int] = {}  # many combinations give the same wirings
+    for combination in sorted(candidates, key=_cost):
+        by_slot = tuple(map(located, combination))
+        if by_slot in unserved:
+            continue
+        failed: list[int] = []
+        for judge in strict:
+            if not is_wiring_at(tuple([slot[judge] for slot in by_slot]), judges[judge]):
+                failed.append(judge)
+                if len(failed) > fewest:
+                    break
+        strict = list(dict.fromkeys((*reversed(failed), *strict)))
+        unserved[by_slot] = len(failed)
+        fewest = min(fewest, len(failed))
+    return min((each for each in candidates if unserved[tuple(map(located, each))] == fewest), key=_cost)
 
 
 def _cost(combination: Combination) -> tuple[int, list[tuple[int, int, int, int]], Combination]:

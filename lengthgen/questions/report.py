@@ -129,7 +129,8 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
         )
         missing.append((what, shlex.join(["lengthgen", "report", "--complete", *options])))
     missing += [*of_trials.missing, *(pair for view in views.values() for pair in view.missing)]
-    for part in (of_runs, of_trials, of_circuits, *views.values()):
+    of_parts: list[Any] = [of_trials, of_circuits, *views.values()]
+    for part in (of_runs, *of_parts):
         broken |= part.broken
     in_trials = [cell["task"] for trial in of_trials.trials for cell in trial["cells"]]
     tasks = _tasks([*in_trials, *(exploration["task"] for exploration in of_circuits.explorations)], of_runs.tasks)
@@ -149,7 +150,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
         missing_listed_by=shlex.join(["lengthgen", "report", *options, "--json"]),
     )
     hashes = {claims_file.name: file_digest(claims_file)} if claims_file.is_file() else {}
-    for part in (of_trials, of_circuits, *views.values()):
+    for part in of_parts:
         hashes |= part.hashes
     trial_encodings = {cell["encoding"] for trial in of_trials.trials for cell in trial["cells"]}
     encoding_looks = looks.encoding_looks(

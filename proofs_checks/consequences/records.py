@@ -394,7 +394,7 @@ def _recovery_claim(encoding: Encoding, recovery: Recovery) -> None:
         (recovery.function, " (for a function f that no network of ReLU units equals)"),
         (recovery.weights_only, ", up to a number that all keys of a query share, and softmax cancels"),
     )
-    said = "".join(note for there, note in notes if there)
+    notes_told = "".join(note for there, note in notes if there)
     assignment = recovery.assignment
     falsifiers: dict[str, Mapping[str, Any]] = {
         f"another {parameter}": _changed(recovery, assignment={**assignment, parameter: _different_value(value)})
@@ -418,7 +418,7 @@ def _recovery_claim(encoding: Encoding, recovery: Recovery) -> None:
         f"recovery-{encoding.name}-{other.name}",
         Source(paper=encoding.title, arxiv=encoding.arxiv, place=f"{other.title} as a special case"),
         rf"\mathrm{{{other.title}}}\subset\mathrm{{{encoding.title}}}",
-        statement=f"{encoding.title} is {other.title} at {_text(assignment)}{said}.",
+        statement=f"{encoding.title} is {other.title} at {_text(assignment)}{notes_told}.",
         holds={"by": encoding.name, "formulas": _OWN, "recovery": recovery},
         assumptions=("one plane and one head stand for all of them",),
         falsifiers=falsifiers,

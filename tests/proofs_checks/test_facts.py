@@ -27,7 +27,7 @@ from lengthgen.theory.zero.sympy_engine import Undecided
 from lengthgen.theory.zero.two_engines import EnginesDisagree, OneExpression, decide
 
 ROOT = sp.sqrt(2)
-OPEN = sp.log((1 + ROOT) ** 2) - 2 * sp.log(1 + ROOT)
+OPEN = sp.log(3 + 2 * ROOT) - 2 * sp.log(1 + ROOT)
 """Zero, but no proof of it is found."""
 
 

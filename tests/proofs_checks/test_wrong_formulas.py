@@ -306,7 +306,7 @@ def test_an_altered_formula_is_refuted(
     module: str, formula: str, claim_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = import_module(f"lengthgen.theory.{module}")
-    right, said = getattr(home, formula), []
+    right, messages = getattr(home, formula), []
     for way in WAYS:
         clear_cache()
         try:
@@ -315,10 +315,10 @@ def test_an_altered_formula_is_refuted(
         except Refuted as counterexample:
             if any(letter.isdigit() for letter in str(counterexample)):
                 return
-            said.append(str(counterexample))
+            messages.append(str(counterexample))
         except Exception as failure:  # the altered formula is none that the check can read
-            said.append(repr(failure))
-    pytest.fail(f"no alteration of {formula} is refuted by {claim_id}: {said}")
+            messages.append(repr(failure))
+    pytest.fail(f"no alteration of {formula} is refuted by {claim_id}: {messages}")
 
 
 def _counted_from_the_next_scale(pattern: Any, scale: int | None = None) -> LrcProfile:
@@ -397,9 +397,9 @@ WRONG: list[tuple[str, Any, str, str]] = [
             "encodings.rotary.DYNAMIC_NTK",
             replace(rotary.DYNAMIC_NTK, relation=from_function(law, name="wrong", scale_hint=True)),
             "dntk-2",
-            said,
+            messages,
         )
-        for law, said in (
+        for law, messages in (
             (lambda key, query, _: query - key, r"\d+ pairs of distance and length have \d+ labels"),
             (lambda key, query, length: query + length * length, r"distance and length .* have the labels"),
         )

@@ -12,6 +12,7 @@ import mpmath
 import pytest
 import sympy as sp
 
+from lengthgen.theory.zero import identities
 from lengthgen.theory.zero.equality import Answer, equal, floor, group, sign, zero
 
 YES, NO, UNDECIDED = Answer.YES, Answer.NO, Answer.UNDECIDED
@@ -361,3 +362,19 @@ def test_sums_too_long_to_be_reduced_are_not_equal_because_of_that() -> None:
     """Sums of many quotients in a and b + 10^-100 instead of a and b cannot be multiplied out."""
     first, second = (sum(1 / (A + k * B + shift) for k in range(1, 13)) for shift in (0, sp.Rational(1, 10**100)))
     assert equal(first, second) is NO
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (sp.sin(A) ** 2 + sp.cos(A) ** 2 - 1, True),
+        (sp.sin(A) ** 3 - sp.sin(A) + sp.sin(A) * sp.cos(A) ** 2, True),
+        (sp.sin(3 * A) - 3 * sp.sin(A) + 4 * sp.sin(A) ** 3, True),
+        (sp.cos(4 * A) - 8 * sp.cos(A) ** 4 + 8 * sp.cos(A) ** 2 - 1, True),
+        (sp.sin(1) ** 2 + sp.cos(1) ** 2 - 1, True),
+        (sp.sin(1) ** 2 + sp.cos(1) ** 2 - 2, False),
+        (sp.sin(1) ** 3 - sp.sin(1), False),
+    ],
+)
+def test_powers_of_sines_are_decided(expression: sp.Expr, expected: bool) -> None:
+    assert identities.is_zero(expression) is expected

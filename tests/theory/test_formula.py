@@ -268,6 +268,13 @@ def test_nothing_of_the_text_is_executed(tmp_path: Path) -> None:
     assert sentinel.exists()
 
 
+@pytest.mark.parametrize("name", ["abs", "floor", "ceil", "sqrt", "exp", "log", "sin", "cos"])
+def test_a_function_of_one_number_is_read_with_one_argument_and_refused_with_two(name: str) -> None:
+    assert parse(f"{name}(i)").nodes
+    with pytest.raises(FormulaError, match=f"{name} takes 1 arguments, not 2"):
+        parse(f"{name}(i, j)")
+
+
 @pytest.mark.parametrize("text", ["min(i, key=j)", "max(i, j, default=1)"])
 def test_a_known_function_with_a_keyword_is_not_called_unknown(text: str) -> None:
     with pytest.raises(FormulaError) as caught:

@@ -6,6 +6,7 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
+import mpmath
 import pytest
 
 from lengthgen.theory.formula import FormulaError, exact, parse
@@ -13,7 +14,7 @@ from lengthgen.theory.formula.linear import linear_bounds, simplify_choices
 from lengthgen.theory.formula.ranges import finite_range
 from lengthgen.theory.formula.structure import Structure, structure
 from lengthgen.theory.formula.syntax import Node
-from tests.oracles.formulas import random_text
+from tests.oracles.formulas import NoValue, Unsure, by_python, random_real_text, random_text
 from tests.timing import at_once
 
 SIZE = 12
@@ -75,6 +76,24 @@ def test_structure_range_and_settling_of_random_formulas_are_true() -> None:
             seen["finite"] += possible is not None
     assert all(seen[claimed] > 2 for claimed in [*POSITION, Structure.PRODUCT, Structure.SUM, Structure.GENERAL])
     assert 170 < seen["finite"] < 340
+
+
+def test_structure_of_random_irrational_formulas_is_true_by_60_digits() -> None:
+    draw, seen = Random(5), Counter[Structure]()
+    with mpmath.workdps(60):
+        for _ in range(80):
+            text = random_real_text(draw, draw.randint(1, 3))
+            claimed = structure(parse(text))
+            values: dict[Cell, Any] = {}
+            for i, j in PAIRS[:28]:
+                try:
+                    value = by_python(text, {"i": i, "j": j}, real=True)
+                except (NoValue, Unsure, OverflowError):
+                    continue
+                first = values.setdefault((POSITION[claimed]((i, j)),), value) if claimed in POSITION else value
+                assert abs(first - value) <= mpmath.mpf(10) ** -30 * max(1, abs(value)), (text, claimed)
+            seen[claimed] += 1
+    assert min(seen[claimed] for claimed in POSITION) > 0
 
 
 def test_ranges_and_settling_of_random_families_are_true() -> None:

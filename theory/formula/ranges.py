@@ -2,7 +2,7 @@
 
 Each part of the formula gets bounds, a common denominator of its values, and a finite set of its values if one is
 known: from `%`, comparisons, min and max, floors, gcd, and choices between such parts.  The set may contain values
-that never occur.
+that never occur. Needed for `1 if 3*i < j else 0` and `2*i // j`, whose values have no common period.
 """
 
 from collections.abc import Iterable

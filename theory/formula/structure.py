@@ -179,9 +179,10 @@ def _separates_as_a_whole(node: Node, name: str) -> bool:
         return False
     for k in map(sp.Integer, range(1, _CORNERS + 1)):
         places = ((), (("j", k),), (("i", k),), (("i", k), ("j", k)))
-        here, row, column, corner = (expression_of(node, place) for place in places)
-        if None in (here, row, column, corner):
+        parts: list[Any] = [expression_of(node, place) for place in places]
+        if None in parts:
             return False
+        here, row, column, corner = parts
         if name == "+" or never_zero(corner):
             gap = here * corner - row * column if name == "*" else here + corner - row - column
             return vanishes(gap) and defined_everywhere(node)

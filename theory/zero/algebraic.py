@@ -5,6 +5,8 @@ is U/L with algebraic integers U and L of one number field of degree at most D. 
 modulus and all conjugates of L at most l, where u and l follow from the expression (Burnikel, Funke, Mehlhorn, Schirra,
 Schmitt, "A separation bound for real algebraic expressions", 2001; for 2 cos(pi p/q) they are 2 and 1). The norm of U
 is a non-zero integer unless U = 0, so |U| >= u^(1 - D). Hence a value below u^(1 - D) / l is zero.
+
+Needed for `sqrt(2) + sqrt(3) == sqrt(5 + 2*sqrt(6))`, which no enclosure decides.
 """
 
 from math import gcd, lcm

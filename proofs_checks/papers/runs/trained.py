@@ -202,7 +202,7 @@ def _pairs_won(
 
     pairs = list(zip(first.histories, second.histories, strict=True))
     fitting = [pair for pair in pairs if all(outcome(run, threshold=run[0].evaluation.threshold).fits for run in pair)]
-    differences = [mean(one) - mean(another) for one, another in fitting]
+    differences = [mean(run) - mean(other_run) for run, other_run in fitting]
     reach = f"; differences {min(differences):.3f} to {max(differences):.3f}" if differences else ""
     return Count(
         cell=f"{first.cell} against {second.cell.task.format}, {second.cell.encoding}",

@@ -40,7 +40,7 @@ _COVERAGE: Mapping[str, int] = {
 
 @dataclass(frozen=True)
 class TrainingCoverage:
-    """What training up to scale N0 meets, and what the task has up to scale N: SRC, operators, and their entries."""
+    """SRC, operators and entries that training up to scale N0 meets, beside those of the task up to scale N."""
 
     complexity: tuple[float, float]
     operators: tuple[int, int]

@@ -15,7 +15,7 @@ from automata.fa.nfa import NFA
 
 from lengthgen.circuits.languages.regular import Automaton, canonical, minimal_automaton
 from lengthgen.empirical.studies.theories.c_rasp import decide
-from lengthgen.proofs_checks.claim import Refuted, Source, Strength
+from lengthgen.proofs_checks.claim import Parameters, Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 
 SOURCE = Source(paper="Algebraic Decomposition Theory for Transformer Length Generalization", arxiv="2608.13433")
@@ -188,15 +188,10 @@ def decided(automaton: Automaton) -> bool:
     return decision.c_rasp
 
 
-def without_loops(automaton: Automaton) -> bool:
-    """Return the decision on the automaton without its transitions from a state to itself."""
+def loopless(automaton: Automaton) -> Automaton:
+    """Return the automaton without its transitions from a state to itself."""
     step = {(state, symbol): following for (state, symbol), following in automaton.step.items() if state != following}
-    return decided(Automaton(symbols=automaton.symbols, step=step, accepting=automaton.accepting))
-
-
-def backward(automaton: Automaton) -> bool:
-    """Return the decision on the language of the reversed words."""
-    return decided(reversed_words(automaton))
+    return Automaton(symbols=automaton.symbols, step=step, accepting=automaton.accepting)
 
 
 def published(criterion: Criterion, members: Sequence[str], others: Sequence[str]) -> Facts:
@@ -227,12 +222,12 @@ def factor_families() -> Iterator[str]:
         yield f"(a+b)*{word}(a+b)*"
 
 
-_OTHER_CLASSES = {
+_OTHER_CLASSES: Mapping[str, Parameters] = {
     "R-trivial languages": {"criterion": r_trivial},
     "R^omega": {"criterion": r_omega},
     "star-free languages": {"criterion": aperiodic},
-    "loops do not count": {"criterion": without_loops},
-    "words read backward": {"criterion": backward},
+    "loops do not count": {"criterion": lambda automaton: decided(loopless(automaton))},
+    "words read backward": {"criterion": lambda automaton: decided(reversed_words(automaton))},
 }
 CLAIMS = PaperClaims(SOURCE)
 
@@ -281,8 +276,7 @@ for _id, _place, _statement, _latex, _members, _others, _wrong in (
     falsifiers={
         "it contains the star-free languages": {"smaller": aperiodic},
         "it is contained in the R-trivial languages": {"larger": r_trivial},
-        "loops do not count": {"criterion": without_loops},
-        "words read backward": {"criterion": backward},
+        **{name: _OTHER_CLASSES[name] for name in ("loops do not count", "words read backward")},
     },
 )
 def between(criterion: Criterion = decided, smaller: Criterion = r_trivial, larger: Criterion = r_omega) -> Facts:

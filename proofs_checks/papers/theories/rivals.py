@@ -16,7 +16,7 @@ from lengthgen.empirical.studies.theories.c_rasp_positions import decide_with_po
 from lengthgen.empirical.studies.theories.rival import Guess, Question
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
-from lengthgen.proofs_checks.papers.theories.c_rasp import C_RASP
+from lengthgen.proofs_checks.papers.theories.c_rasp import C_RASP, loopless
 
 SPARSE = Source(paper="The Role of Sparsity for Length Generalization in LLMs", arxiv="2502.16792")
 ORDER = Source(paper="The Impact of Positional Encoding on Length Generalization in Transformers", arxiv="2305.19466")
@@ -24,8 +24,6 @@ RASP_L = Source(paper="What Algorithms can Transformers Learn? A Study in Length
 DEPTH = Source(paper="Knee-Deep in C-RASP: A Transformer Depth Hierarchy", arxiv="2506.16055")
 Decide = Callable[[Automaton], Decision]
 Build = Callable[[], Task]
-Prediction = Callable[[str], bool]
-"""Prefix of a word -> True if it is predicted to be in the language."""
 LONGEST = 11
 BLOCKS = range(3, 7)
 _CHAIN = ("nope", "t5", "alibi", "rope")
@@ -91,11 +89,6 @@ def _examples(name: str) -> rasp_l_programs.Examples:
     return rasp_l_programs.examples(build(), (*range(1, rasp_l_programs.TRAIN + 1), 6, 8, 10))
 
 
-def _no_loops(automaton: Automaton) -> Decision:
-    step = {(state, symbol): following for (state, symbol), following in automaton.step.items() if state != following}
-    return decide(Automaton(symbols=automaton.symbols, step=step, accepting=automaton.accepting))
-
-
 _BETTER = [
     *((first, second) for place, first in enumerate(_CHAIN) for second in _CHAIN[place + 1 :]),
     *((name, absolute) for name in _CHAIN[:3] for absolute in ("ape", "sinusoidal")),
@@ -114,7 +107,9 @@ CLAIMS = PaperClaims(C_RASP)
     falsifiers={
         "no positions for both": {"decisions": {"nope": decide, "offset-ape": decide}},
         "positions for both": {"decisions": {"nope": decide_with_positions, "offset-ape": decide_with_positions}},
-        "loops do not count": {"decisions": {"nope": _no_loops, "offset-ape": decide_with_positions}},
+        "loops do not count": {
+            "decisions": {"nope": lambda automaton: decide(loopless(automaton)), "offset-ape": decide_with_positions}
+        },
     },
 )
 def authors_agree(decisions: Mapping[str, Decide] = {"nope": decide, "offset-ape": decide_with_positions}) -> Facts:

@@ -12,7 +12,7 @@ from lengthgen.circuits.determining import determines, determining_sets, known_s
 from lengthgen.circuits.search.templates import Guesses
 from lengthgen.circuits.search.wirings import MAX_WIRINGS, all_wirings, alternatives
 from lengthgen.circuits.src import minimal_arity, traces_up_to
-from lengthgen.circuits.tables import Table
+from lengthgen.circuits.tables import Table, step_entries
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.tasks.copying import copy
@@ -148,6 +148,20 @@ def test_the_tables_of_all_orders_may_fill_the_memory_but_not_more(mode: str, mo
         listed = all_wirings(task, scale_trace, 4, 3, mode)
         assert listed.complete == complete
         assert len(listed.wirings) == count
+
+
+@pytest.mark.parametrize("wiring", [(1, 2, 3), (3, 1, 2), (2, 2, 3), (3, 2, 3), (1, 1, 1)])
+def test_entries_kept_of_positions_are_those_of_each_wiring_that_reads_them(wiring: tuple[int, ...]) -> None:
+    task = Task(
+        name="middle",
+        alphabet=("0", "1", "2", "="),
+        prompt=lambda n: [*[("0", "1", "2")] * 3, "="],
+        generate=lambda prompt: [prompt[min(wiring) - 1]],
+    )
+    fresh, checked = trace(task, 1), trace(task, 1)
+    assert determines(checked, 5, wiring)
+    computed, kept = step_entries(fresh, 5, wiring), step_entries(checked, 5, wiring)
+    assert [part.tolist() for part in kept] == [part.tolist() for part in computed]
 
 
 @pytest.mark.parametrize("places", [(3,), (1, 2, 3), (1, 1, 2, 3), (2, 3, 3, 3), (1, 2, 3, 4)])
