@@ -78,13 +78,8 @@ def each_protocol(
 ) -> Family:
     """Declare one figure for every protocol, named KIND-PROTOCOL and drawn by `make(sources, protocol=...)`.
 
-    Args:
-        kind: first part of the name of the figure.
-        title: title in a few words; the name of the protocol stands before it.
-        make: as `Entry.make`.
-        place: as `Entry.place`.
-        needs: what it reads beside the runs of the protocol.
-        least_width: as `Entry.least_width`.
+    `needs` is what it reads beside the runs of the protocol, whose name stands before the title; the others are as in
+    `Entry`.
     """
 
     def entries(protocol_name: str, protocol: Protocol) -> list[Entry]:
@@ -109,9 +104,7 @@ class UnknownFigure(LengthgenError):
 def catalogue(sources: Sources, protocols: Sequence[str] = ()) -> dict[str, Entry]:
     """Return all figures and tables by name: first the general ones, then those of each protocol, ordered by place.
 
-    Args:
-        sources: the sources that load the protocols.
-        protocols: the user's own protocol files, path/to/file.toml. They get the figures that every protocol has.
+    The user's own protocol files, path/to/file.toml, get the figures that every protocol has.
 
     Raises:
         ProfileError: a file is not a protocol, or its figures have names that are taken.

@@ -87,10 +87,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
     Nothing is trained, only claims on trained runs are run, and no file of a user is run. Circuits of the named tasks
     are computed if they are not stored yet: at small scales, or with `complete` at larger ones.
 
-    Args:
-        out: folder of results.
-        profile: profile of the runs.
-        complete: True to compute larger scales and the predictions of all encodings, which takes minutes, once.
+    `complete` takes minutes, once.
     """
     from lengthgen.circuits.encoding_spec import ENCODINGS
     from lengthgen.paper_figs.report import claim_rows, looks, relations, trials

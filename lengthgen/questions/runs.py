@@ -264,11 +264,7 @@ def evaluation_answer(
 def check_answer(store: "RunStore", names: Sequence[str], *, sample: int | None, device: str) -> dict[str, Any]:
     """Test the weights of finished runs again, on the test data of their training, and compare with their metrics.
 
-    Args:
-        store: the store.
-        names: names of finished runs.
-        sample: number of runs to draw, anew each time, so that nobody knows them before; None for all.
-        device: device of the tests.
+    With `sample` so many runs are drawn, anew each time, so that nobody knows them before.
 
     Returns:
         JSON: the number of runs that were tested, "differ" with the reason by name of each run whose weights say

@@ -37,9 +37,7 @@ class TrialCircuits:
 def trial_circuits(out: Path, trials: Mapping[str, str]) -> TrialCircuits:
     """Read the circuits of trials.
 
-    Args:
-        out: folder of results.
-        trials: map from the name of each trial, in the order of the page, to the command that makes its circuits.
+    `trials` maps each name, in the order of the page, to the command that makes its circuits.
     """
     data = TrialCircuits()
     for trial, command in trials.items():
