@@ -24,13 +24,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from lengthgen.empirical.experiment.judge import CONFIDENCE
 from lengthgen.empirical.experiment.outcome import Checkpoint
 from lengthgen.empirical.experiment.protocol import Protocol
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.names import count_text
 from lengthgen.paper_figs.panels import finish, shade, shape, trained_patch
 from lengthgen.paper_figs.saving import Drawing, Undrawable
-from lengthgen.paper_figs.seed_scores import LEVEL, CellScores, common_scales, interval, seed_columns
+from lengthgen.paper_figs.seed_scores import CellScores, common_scales, interval, seed_columns
 from lengthgen.paper_figs.sources import Needs, Sources, model_sizes
 from lengthgen.paper_figs.style import PAGE_WIDTH, TALLEST, Look, context, glossary, line_style, looks
 
@@ -394,7 +395,7 @@ def _seeds_caption(cells: Sequence[CellScores], train: Sequence[int], threshold:
         f"{count_text(seeds, 'run')} "
         f"for each curve; models of {model}; training scales shaded. Above: exact match, a faint line for each run "
         f"and a marked line for their median. Below: share of runs whose exact match is at least {threshold:g}. "
-        f"Clopper-Pearson {LEVEL:.0%} intervals of a share, by count: {intervals}. "
+        f"Clopper-Pearson {CONFIDENCE:.0%} intervals of a share, by count: {intervals}. "
         f"Marks of one scale stand side by side. {glossary(look_of)} Number of runs that solve every training scale, "
         "and every scale:"
     ]
