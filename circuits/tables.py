@@ -166,8 +166,8 @@ def _codes_of_orders(
     for order in orders:
         # The weight of a member in the key of an order: of all slots in which it stands.
         weights = (np.array(order) == members[:, None]) @ places
-        codes = np.sort((weights @ digits) * trace.symbols + values)
-        yield order, blake2b(codes, digest_size=16).digest(), codes
+        bits: NDArray[np.int64] = np.sort((weights @ digits) * trace.symbols + values)
+        yield order, blake2b(bits.tobytes(), digest_size=16).digest(), bits
 
 
 def as_table(bits: NDArray[np.int64]) -> Table:

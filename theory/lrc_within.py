@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lengthgen.theory.lrc import UndecidedLrc, entries_by_first_scale, profile
 from lengthgen.theory.pattern import Pattern, PatternError, Value, with_scale
+from lengthgen.theory.relation import Relation, from_labels
 from lengthgen.theory.zero.enclosure import enclose
 
 _BITS = (192, 1536)
@@ -198,6 +199,34 @@ def _fewest_cover(enclosures: Iterable[Enclosure | float], epsilon: Fraction) ->
     return [*below[::-1], Enclosure(-epsilon, epsilon), *above]
 
 
+def levels_within(pattern: Pattern, epsilon: Fraction, scale: int) -> tuple[Relation, dict[int, Fraction | float]]:
+    """Relation up to a scale that represents the pattern within epsilon by the fewest labels, and its parameters.
+
+    Entries within epsilon of zero have label 0 and the parameter 0. Labels 1, 2, ... ascend with the entries; the
+    parameter of a label is infinite if its entries are.
+
+    Raises as `lrc_within` does, `PatternError` for a pattern that depends on the scale, and `ValueError` if epsilon is
+    0: `lengthgen.theory.lrc.level_sets` gives the labels then.
+    """
+    if not epsilon:
+        raise ValueError("epsilon must be above 0: take lengthgen.theory.lrc.level_sets")
+    if pattern.scale_hint:
+        raise PatternError(f"pattern '{pattern.name:.60}' depends on the scale: labels within eps are for A(i, j)")
+    lrc_within(pattern, epsilon, scale)
+    queries, keys = np.tril_indices(scale)
+    values, codes = pattern.entries(keys + 1, queries + 1, None)
+    enclosures = [enclosed(value, _BITS[-1]) for value in values]
+    finite = [enclosure for enclosure in enclosures if isinstance(enclosure, Enclosure)]
+    falling = [-start for start in _starts(map(_mirrored, finite), epsilon)][::-1]
+    middles: list[Fraction | float] = [end - epsilon for end in falling]
+    middles += [start + epsilon for start in _starts(finite, epsilon)]
+    middles += sorted({enclosure for enclosure in enclosures if isinstance(enclosure, float)})
+    label_of = np.array([_label(enclosure, middles, epsilon) for enclosure in enclosures])
+    labels = np.zeros((scale, scale), dtype=np.int64)
+    labels[keys, queries] = label_of[codes]
+    return from_labels(labels, name=f"levels within {epsilon}"), {0: Fraction(0), **dict(enumerate(middles, start=1))}
+
+
 def require_numbers(pattern: Pattern, epsilon: Fraction) -> None:
     """Raise an error of `lrc_within` if entries are no numbers, or if epsilon is negative."""
     if epsilon < 0:
@@ -258,3 +287,17 @@ def _farther_apart(enclosures: Iterable[Enclosure], epsilon: Fraction) -> int:
         if not count or low > last + 2 * epsilon:
             count, last = count + 1, high
     return count
+
+
+def _label(enclosure: Enclosure | float, middles: Sequence[Fraction | float], epsilon: Fraction) -> int:
+    """Label whose parameter is within epsilon of the entry, or 0."""
+    if isinstance(enclosure, float):
+        return 1 + middles.index(enclosure)
+    low, high = enclosure
+    if max(abs(low), abs(high)) <= epsilon:
+        return 0
+    return 1 + next(
+        place
+        for place, middle in enumerate(middles)
+        if isinstance(middle, Fraction) and middle - epsilon <= low and high <= middle + epsilon
+    )

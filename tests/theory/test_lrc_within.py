@@ -1,4 +1,4 @@
-"""LRC within eps is the fewest labels of all partitions of the entries."""
+"""LRC within eps is the fewest labels of all partitions of the entries, and its relation represents them that well."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -10,8 +10,8 @@ import pytest
 import sympy as sp
 
 from lengthgen.theory.lrc import UndecidedLrc, lrc, profile
-from lengthgen.theory.lrc_within import bounds_within, lrc_within
-from lengthgen.theory.pattern import PatternError, from_array, from_formula, from_function
+from lengthgen.theory.lrc_within import bounds_within, levels_within, lrc_within
+from lengthgen.theory.pattern import Pattern, PatternError, from_array, from_formula, from_function
 from tests.oracles.partitions import all_partitions
 
 STEPS = (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(5, 2))
@@ -42,6 +42,19 @@ def test_it_is_the_fewest_labels_of_all_partitions(seed: int) -> None:
             entries = {matrix[i][j] for j in range(n) for i in range(j + 1)}
             assert lrc_within(pattern, epsilon, n) == fewest_labels(entries, epsilon)
         assert lrc_within(pattern, Fraction(0), scale) == lrc(pattern, scale)
+        if epsilon:
+            _represents(pattern, matrix, epsilon, scale)
+
+
+def _represents(pattern: Pattern, matrix: list[list[Fraction]], epsilon: Fraction, scale: int) -> None:
+    """Check that each entry is within epsilon of the parameter of its label, and that no label is wasted."""
+    relation, parameters = levels_within(pattern, epsilon, scale)
+    labels = relation.labels(scale, scale)
+    for j in range(scale):
+        for i in range(j + 1):
+            assert abs(matrix[i][j] - parameters[int(labels[i, j])]) <= epsilon
+    assert parameters[0] == 0
+    assert len(parameters) - 1 == lrc_within(pattern, epsilon, scale)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +95,13 @@ def test_entries_that_may_be_as_far_apart_as_allowed_are_undecided() -> None:
 def test_infinite_entries_have_labels_of_their_own() -> None:
     matrix = np.array([[0.0, -np.inf, np.inf], [0, 0.1, -np.inf], [0, 0, 5]])
     assert lrc_within(matrix, Fraction(1, 5)) == 3
+    relation, parameters = levels_within(
+        from_function(lambda i, j: float(matrix[i - 1, j - 1]), name="m"), Fraction(1, 5), 3
+    )
+    labels = relation.labels(3, 3)
+    assert [parameters[int(labels[i, j])] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (2, 2))] == [
+        0, -inf, inf, 0, Fraction(26, 5),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -99,6 +119,10 @@ def test_entries_that_are_no_numbers_are_refused(pattern, says: str) -> None:
 def test_arguments_that_have_no_meaning_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 0, not -1"):
         lrc_within([[1]], Fraction(-1))
+    with pytest.raises(ValueError, match=r"take lengthgen.theory\.lrc\.level_sets"):
+        levels_within(from_formula("1"), Fraction(0), 2)
+    with pytest.raises(PatternError, match="depends on the scale"):
+        levels_within(from_formula("n"), Fraction(1), 2)
 
 
 def test_asked_for_together_scales_have_the_bounds_that_each_has_alone() -> None:
