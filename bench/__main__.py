@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from functools import partial
 
-from bench import complexity, data, decoder, distinct, encodings, engines, evaluation, formulas, profiles, wirings
+from bench import complexity, data, decoder, distinct, encodings, engines, evaluation, profiles, wirings
 from bench.measure import TimingComparison
 
 QUESTIONS: tuple[Callable[[], TimingComparison | str], ...] = (
     data.examples_per_second,
     data.slowest_against_plain,
     data.median_against_plain,
-    formulas.compiled_against_sympy,
+    profiles.compiled_against_sympy,
     profiles.one_pass_against_one_per_scale,
     profiles.all_scales_against_the_last,
     profiles.long_distance_against_numpy,
