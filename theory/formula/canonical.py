@@ -308,8 +308,10 @@ def _wave(function: Any, angle: Expression) -> Expression:
 
 def _turned(weight: Expression, integer: Expression) -> tuple[Expression, Expression]:
     """Weight in -1 < w <= 1 and integer whose product is `weight * integer` up to an even number."""
-    unit = sp.Mul(*integer.as_powers_dict()) if weight.is_Integer else integer
-    return weight - 2 * sp.ceiling((weight - 1) / 2), unit
+    if weight.is_Integer:  # then only the parity of the integer matters, and b**k is as even as b is if k > 0
+        powers = integer.as_powers_dict().items()
+        integer = sp.Mul(*(base if signs(power) == {1} else base**power for base, power in powers))
+    return weight - 2 * sp.ceiling((weight - 1) / 2), integer
 
 
 _OPERATIONS: dict[str, Callable[..., Expression]] = {
