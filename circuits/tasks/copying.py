@@ -52,25 +52,25 @@ def copy_until_zero(base: int = 2) -> Task:
 
 
 def select_first(base: int = 10) -> Task:
-    """`x1 .. xn = x1 $` over digits below `base`. Unit operator: the identity, and '=' gives '$'; arity 1."""
+    """`x1 .. xn = x1 $` over digits below `base`. Unit operator and arity as in `copy`."""
     return _read("select-first", base, lambda n: [1])
 
 
 def select_middle(base: int = 10) -> Task:
-    """`x1 .. xn = xm $` over digits below `base`, m = ceil(n/2). Unit operator and arity as in `select-first`."""
+    """`x1 .. xn = xm $` over digits below `base`, m = ceil(n/2). Unit operator and arity as in `copy`."""
     return _read("select-middle", base, lambda n: [(n + 1) // 2])
 
 
 def select_last(base: int = 10) -> Task:
-    """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `select-first`."""
+    """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `copy`."""
     return _read("select-last", base, lambda n: [n])
 
 
 def select_any(base: int = 10) -> Task:
     """`x1 .. xn = xt $` over digits below `base`, for any t: each digit of the operand is right.
 
-    Training shows the middle digit, as in `select_middle`. A circuit may choose any, so that SRC is that of
-    `select-first`.
+    Training shows the middle digit, as in `select_middle`. A circuit may choose any, so SRC is that of
+    `select_first`.
     """
 
     def right(prompt: tuple[str, ...]) -> list[list[str]]:
@@ -80,7 +80,7 @@ def select_any(base: int = 10) -> Task:
 
 
 def _read(name: str, base: int, order: Callable[[int], list[int]], first: str = "") -> Task:
-    """Return a task whose output position t holds the operand's digit order(n)[t - 1]."""
+    """Return a task whose output is the operand's digits at the places order(n), 1-based, after a first symbol."""
     return digit_task(
         name=name,
         base=base,
@@ -89,5 +89,5 @@ def _read(name: str, base: int, order: Callable[[int], list[int]], first: str = 
         vectorised=lambda x: x[[place - 1 for place in order(len(x))]],
         arity=1,
         steps=lambda n: [("identity", (len(first) + place,)) for place in [*order(n), n + 1]],
-        apply=lambda _, symbols: {"=": "$"}.get(symbols[0]) or str(int(symbols[0])),
+        apply=lambda _, symbols: "$" if symbols[0] == "=" else str(int(symbols[0])),
     )
