@@ -114,7 +114,7 @@ def _row(cells: list[RecordedCell]) -> Row:
 
 
 def middle(late: Counter[int]) -> tuple[int, float, int] | None:
-    """Return how late runs fail: lower end, median, upper end, one run in OUTSIDE beyond each end; None if none fails."""
+    """Return how late runs fail: lower end, median, upper end, one run in OUTSIDE beyond each. None without runs."""
     values = sorted(late.elements())
     if not values:
         return None

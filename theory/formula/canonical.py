@@ -3,7 +3,7 @@
 An expression equals the formula wherever the formula has a value; nothing is claimed elsewhere. Positions are positive
 integers, choices and floors are functions about which only their arguments are known. `lengthgen.theory.zero` decides
 zeros; signs follow from the form, since sympy's own may be wrong: to sympy 1.14, 1 - 2/(u + v + 1) is negative for all
-u and v >= 0. Needed for `exp(i)/exp(j)`, a function of j - i, and for `1/(1 + sin(i*j))`, which always has a value.
+u and v >= 0. They show that `exp(i)/exp(j)` is a function of j - i, and that `1/(1 + sin(i*j))` always has a value.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ _SHIFTED = {KEY: 1 + _U, QUERY: 1 + _U + _V, SCALE: 1 + _U + _V + _T}
 """Positions in u = i - 1, v = j - i and t = n - j, which are any integers >= 0: signs show better in them."""
 _ANY = frozenset({-1, 0, 1})
 _MOST_TERMS, _MOST_FACTORED, _MOST_NODES = 50, 40, 200
-"""Largest number of terms of a product, and of nodes of what is factored and of any expression."""
+"""Largest number of terms of a product, of nodes of a power that is factored, and of nodes of any expression."""
 _BITS = 128
 
 
@@ -120,6 +120,7 @@ def never_zero(expression: Expression) -> bool:
 
 
 def _nonzero(factor: Expression) -> bool:
+    """True if the factor, which `sympy.factor` leaves whole, is proved to be non-zero, as in `never_zero`."""
     if factor.is_Pow and (factor.exp.is_negative or _nonzero(factor.base)):
         return True
     if isinstance(factor, sp.sin | sp.cos):
@@ -162,6 +163,7 @@ def signs(expression: Expression) -> frozenset[int]:
 
 
 def _signs(part: Expression) -> frozenset[int]:
+    """Signs that the form of an expression leaves possible."""
     if not part.free_symbols:
         sign = equality.sign(part)
         return _ANY if sign is None else frozenset({sign})
@@ -184,6 +186,7 @@ def _signs(part: Expression) -> frozenset[int]:
 
 
 def _signs_of_sum(total: Expression) -> frozenset[int]:
+    """Signs of a sum: its constant may outweigh all its waves, and its other terms may agree with the constant."""
     constant, amplitude, waves, others = sp.S.Zero, sp.S.Zero, [], set()
     for term in sp.Add.make_args(total):
         weight, wave = term.as_independent(sp.sin, sp.cos)
@@ -197,8 +200,8 @@ def _signs_of_sum(total: Expression) -> frozenset[int]:
     for side in (1, -1):
         margin = equality.sign(side * constant - amplitude)
         if margin in (0, 1) and all(-side not in each for each in others):
-            inner = any(map(_never_extreme, waves)) or any(0 not in each for each in others)
-            return frozenset({side} if margin or inner else {0, side})
+            nonzero = margin or any(map(_never_extreme, waves)) or any(0 not in each for each in others)
+            return frozenset({side} if nonzero else {0, side})
     return _ANY
 
 
@@ -301,9 +304,9 @@ def _floor(operand: Expression) -> Expression:
 
 def _wave(function: Any, angle: Expression) -> Expression:
     """Sine or cosine, whole turns taken out of the angle."""
-    turns = [(term / sp.pi).as_coeff_Mul() for term in sp.Add.make_args(angle)]
-    changed = [(weight, rest, *_turned(weight, rest)) for weight, rest in turns if rest.is_integer]
-    return function(angle + sp.pi * sp.Add(*(new * unit - weight * rest for weight, rest, new, unit in changed)))
+    half_turns = [(term / sp.pi).as_coeff_Mul() for term in sp.Add.make_args(angle)]
+    pairs = [(sp.Mul(weight, rest), sp.Mul(*_turned(weight, rest))) for weight, rest in half_turns if rest.is_integer]
+    return function(angle + sp.pi * sp.Add(*(turned - whole for whole, turned in pairs)))
 
 
 def _turned(weight: Expression, integer: Expression) -> tuple[Expression, Expression]:
