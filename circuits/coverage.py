@@ -125,12 +125,12 @@ def _distractors(circuit: Circuit, relation: Relation, trace: Trace, *, own_toke
         attending = {query for key, query in relevant if key != query}
         queries = [wiring.position - 1 for wiring in circuit.wirings[trace.scale]]
         labels[:, [query - 1 for query in queries if query not in attending]] = NO_LABEL
-    found: set[tuple[int, int]] = set()
+    distractors: set[tuple[int, int]] = set()
     for inputs, steps in trace.steps_by_inputs():
         occurs = np.zeros((trace.length, UNDEFINED + 1), dtype=np.bool_)
         occurs[np.arange(trace.length)[:, None], inputs] = True
         at_steps = labels[:, [position - 2 for position in steps]]
         irrelevant = np.nonzero(at_steps != NO_LABEL)  # keys and steps
         pairs, tokens = np.nonzero(occurs[irrelevant[0]])
-        found.update(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
-    return found
+        distractors.update(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
+    return distractors

@@ -16,7 +16,7 @@ IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
 
 
 class Shown(StrEnum):
-    """What training shows of the test, by the rules of circuits/prediction.py; each value says it in words."""
+    """Answers to what training shows of the test, by the rules of circuits/prediction.py, each in words."""
 
     ALL = "training shows all that the test needs"
     FREE = "the query's own token decides each step"
