@@ -1,4 +1,4 @@
-"""The claims of `papers` and `consequences`, and their selection by id, by family (`grape`) and by paper."""
+"""The claims of `papers` and `consequences`, and their selection by id, family (`grape`), encoding and paper."""
 
 import re
 from collections.abc import Iterable
@@ -229,6 +229,6 @@ def _unknown_paper(text: str) -> str:
     text = arxiv_id(text) or text
     titles = " ".join({f"{claim.source.paper} {title(claim.source)}" for claim in CLAIMS})
     words = {*re.findall(r"\w{3,}", titles.lower())}
-    names = ids | words if get_close_matches(text.strip().lower(), words) else ids
-    hint = nearest(text.strip(), names, listed="`lengthgen claims WORDS` searches papers and statements")
+    candidates = ids | words if get_close_matches(text.strip().lower(), words) else ids
+    hint = nearest(text.strip(), candidates, listed="`lengthgen claims WORDS` searches papers and statements")
     return f"no paper has the arXiv id or the name {text!r}: {hint}"

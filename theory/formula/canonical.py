@@ -306,7 +306,7 @@ def _wave(function: Any, angle: Expression) -> Expression:
     """Sine or cosine, whole turns taken out of the angle."""
     half_turns = [(term / sp.pi).as_coeff_Mul() for term in sp.Add.make_args(angle)]
     pairs = [(sp.Mul(weight, rest), sp.Mul(*_turned(weight, rest))) for weight, rest in half_turns if rest.is_integer]
-    return function(angle + sp.pi * sp.Add(*(turned - product for product, turned in pairs)))
+    return function(angle + sp.pi * sp.Add(*(turned - term for term, turned in pairs)))
 
 
 def _turned(weight: Expression, integer: Expression) -> tuple[Expression, Expression]:
