@@ -90,11 +90,9 @@ def check_upper_triangular(matrix: Matrix) -> None:
     height = max(1, BLOCK // (matrix.size // size))
     for top in range(0, size, height):
         rows = np.asarray(matrix[top : top + height]).reshape(-1, size, matrix.size // size**2)
-        nans = np.argwhere(np.isnan(rows).any(axis=2)) if matrix.dtype.kind == "f" else ()
-        if len(nans):
+        if matrix.dtype.kind == "f" and len(nans := np.argwhere(np.isnan(rows).any(axis=2))):
             raise LengthgenError(f"the pattern holds a NaN at i={top + nans[0][0] + 1}, j={nans[0][1] + 1}")
-        wrong = np.argwhere(np.tril((rows != 0).any(axis=2), top - 1)) if below is None else ()
-        if len(wrong):
+        if below is None and len(wrong := np.argwhere(np.tril((rows != 0).any(axis=2), top - 1))):
             below = top + wrong[0][0] + 1, wrong[0][1] + 1
     if below:
         raise LengthgenError(f"the pattern is not upper triangular: A({below[0]}, {below[1]}) is not 0 although i > j")
