@@ -60,6 +60,7 @@ def _part(node: Node, at: Substitution) -> Expression:
 
 
 def _read(node: Node, at: Substitution) -> Expression:
+    """Expression of a tree, as `expression_of`; raises `TooLong`, or what `exact.apply` raises."""
     match node:
         case Number(value=value):
             return to_sympy(value)
@@ -257,6 +258,7 @@ def _quotient(first: Expression, last: Expression) -> Expression:
 
 
 def _power(base: Expression, exponent: Expression) -> Expression:
+    """Power, multiplied out if the exponent is an integer, else of factors."""
     terms = len(sp.Add.make_args(base))
     if exponent.is_Integer:
         times = abs(int(exponent))
@@ -274,6 +276,7 @@ def _power(base: Expression, exponent: Expression) -> Expression:
 
 
 def _absolute(operand: Expression) -> Expression:
+    """Absolute value; the operand or its negative where its sign is known."""
     possible = signs(operand)
     if -1 not in possible or 1 not in possible:
         return operand if -1 not in possible else -operand
