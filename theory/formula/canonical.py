@@ -29,7 +29,7 @@ _SHIFTED = {KEY: 1 + _U, QUERY: 1 + _U + _V, SCALE: 1 + _U + _V + _T}
 """Positions in u = i - 1, v = j - i and t = n - j, which are any integers >= 0: signs show better in them."""
 _ANY = frozenset({-1, 0, 1})
 _MOST_TERMS, _MOST_FACTORED, _MOST_NODES = 50, 40, 200
-"""Largest number of terms of a product, of nodes of a power that is factored, and of nodes of any expression."""
+"""Largest number of terms of a product, and of nodes of what is factored and of any expression."""
 _BITS = 128
 
 
