@@ -52,25 +52,25 @@ def copy_until_zero(base: int = 2) -> Task:
 
 
 def select_first(base: int = 10) -> Task:
-    """`x1 .. xn = x1 $` over digits below `base`. Unit operator and arity as in `copy`."""
+    """`x1 .. xn = x1 $` over digits below `base`. Unit operator: the identity, and '=' gives '$'; arity 1."""
     return _read("select-first", base, lambda n: [1])
 
 
 def select_middle(base: int = 10) -> Task:
-    """`x1 .. xn = xm $` over digits below `base`, m = ceil(n/2). Unit operator and arity as in `copy`."""
+    """`x1 .. xn = xm $` over digits below `base`, m = ceil(n/2). Unit operator and arity as in `select-first`."""
     return _read("select-middle", base, lambda n: [(n + 1) // 2])
 
 
 def select_last(base: int = 10) -> Task:
-    """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `copy`."""
+    """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `select-first`."""
     return _read("select-last", base, lambda n: [n])
 
 
 def select_any(base: int = 10) -> Task:
     """`x1 .. xn = xt $` over digits below `base`, for any t: each digit of the operand is right.
 
-    Training shows the middle digit, as in `select_middle`. A circuit may choose any, so SRC is that of
-    `select_first`.
+    Training shows the middle digit, as in `select_middle`. A circuit may choose any, so that SRC is that of
+    `select-first`.
     """
 
     def right(prompt: tuple[str, ...]) -> list[list[str]]:
