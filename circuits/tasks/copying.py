@@ -80,7 +80,7 @@ def select_any(base: int = 10) -> Task:
 
 
 def _read(name: str, base: int, order: Callable[[int], list[int]], first: str = "") -> Task:
-    """Return a task that writes the digits at the places order(n) of its operand, from 1; `first` precedes the operand."""
+    """Return a task that writes its operand's digits at the places order(n), from 1; `first` precedes the operand."""
     return digit_task(
         name=name,
         base=base,
