@@ -4,6 +4,7 @@
 
 # Relations between positions, and their order
 from lengthgen.theory.lattice import (
+    coarsen as coarsen,
     equivalent as equivalent,
     join as join,
     meet as meet,
@@ -98,6 +99,7 @@ from lengthgen.proofs_checks.claim import (
     Unsettled as Unsettled,
 )
 from lengthgen.proofs_checks.facts import require_equal as require_equal
+from lengthgen.proofs_checks.paper import PaperClaims as PaperClaims, refute as refute
 from lengthgen.proofs_checks.registry import select as select_claims
 from lengthgen.proofs_checks.runner import run as run_claims
 
@@ -133,6 +135,7 @@ __all__ = [
     "Law",
     "LengthgenError",
     "PairBias",
+    "PaperClaims",
     "Parameter",
     "Pattern",
     "PositionEncoding",
@@ -161,6 +164,7 @@ __all__ = [
     "check_certificate",
     "clipped_relative",
     "conjecture",
+    "coarsen",
     "constant",
     "decide_c_rasp",
     "decide_law",
@@ -195,6 +199,7 @@ __all__ = [
     "predict",
     "query_position",
     "refines",
+    "refute",
     "relation_from_function",
     "relation_from_labels",
     "relative",
