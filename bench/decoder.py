@@ -34,22 +34,15 @@ def device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def training_step_against_x_transformers() -> TimingComparison:
-    """Forward pass, backward pass, clipping and AdamW; learned absolute positions, loss on the generated tokens."""
-    theirs = _x_transformers()
-    return _training_step_against("x-transformers", theirs, theirs)
+def training_step_against_x_transformers(*, compiled: bool = False, both: bool = False) -> TimingComparison:
+    """Forward pass, backward pass, clipping and AdamW; learned absolute positions, loss on the generated tokens.
 
-
-def compiled_step_against_x_transformers() -> TimingComparison:
-    """Training step whose decoder is compiled, against x-transformers as it is; compilation is not timed."""
-    theirs = _x_transformers()
-    return _training_step_against("x-transformers", theirs, theirs, Backend(device(), compiled=True))
-
-
-def compiled_step_against_compiled_x_transformers() -> TimingComparison:
-    """Training step whose decoder is compiled, against x-transformers compiled by the same options."""
-    theirs, backend = _x_transformers(), Backend(device(), compiled=True)
-    return _training_step_against("x-transformers, compiled", theirs, backend.forward_of(theirs), backend)
+    Our decoder can be compiled, or both models by the same options; compilation is not timed.
+    """
+    theirs, backend = _x_transformers(), Backend(device(), compiled=compiled)
+    if both:
+        return _training_step_against("x-transformers, compiled", theirs, backend.forward_of(theirs), backend)
+    return _training_step_against("x-transformers", theirs, theirs, backend if compiled else CPU)
 
 
 def _x_transformers() -> nn.Module:

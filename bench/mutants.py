@@ -42,7 +42,7 @@ PLACES = {
     "infrastructure": ("lengthgen/infrastructure/*.py",),
     "commands": ("lengthgen/*.py", "lengthgen/questions/*.py", "lengthgen/terminal/*.py"),
 }
-"""Groups of modules that are mutated, by name.  Not mutated: proofs_checks/papers, which states the claims."""
+"""Groups of modules that are mutated, by name. Not mutated: the modules that state claims."""
 
 SWAPS = {
     "+": ["-", "*"],

@@ -1,6 +1,7 @@
-"""How much time does one pass over the pairs save, and how much does exactness cost?"""
+"""How much time does one pass over the pairs save, and how much do exactness and safety from untrusted text cost?"""
 
 import numpy as np
+import sympy
 
 from bench.measure import TimingComparison, compare
 from lengthgen.theory.lrc import profile
@@ -60,3 +61,15 @@ def long_distance_against_numpy() -> TimingComparison:
         "numpy.unique of its distances, in floats",
         floats,
     )
+
+
+def compiled_against_sympy() -> TimingComparison:
+    """Decay pattern at scale 40, exact on both sides; sympy is not safe for untrusted text."""
+    pattern = from_formula("0.5**(j-i)")
+    i, j = sympy.symbols("i j")
+    expression = sympy.Rational(1, 2) ** (j - i)
+
+    def with_sympy() -> list[sympy.Expr]:
+        return [expression.subs({i: key, j: query}) for query in range(1, 41) for key in range(1, query + 1)]
+
+    return compare("exact entries of 0.5**(j-i) at scale 40", lambda: pattern.matrix(40), "sympy's subs", with_sympy)

@@ -65,7 +65,7 @@ def steps_seen(circuit: Circuit, seen: Seen, tokens: Tokens, scales: Scales) -> 
 def _used_keys(
     circuit: Circuit, tokens: Tokens, scales: Scales
 ) -> Iterator[tuple[NDArray[np.intp], int, int, NDArray[np.int64]]]:
-    """Yield, for each step of each scale: rows of the examples, step number (from 0), operator, and keys."""
+    """Yield, for each step of each scale: rows of the examples, step number (from 0), operator, keys of `Seen`."""
     if tokens.ndim != 2 or scales.shape != (len(tokens),):
         raise CoverageError(f"tokens {tokens.shape} and scales {scales.shape} must be [count, length] and [count]")
     symbols = len(circuit.task.alphabet)
@@ -100,7 +100,7 @@ def unseen_distractors(
     *,
     own_token: bool = False,
 ) -> dict[int, set[tuple[int, int]]]:
-    """Return scale -> pairs (label, token) of its irrelevant keys that training does not show, if there are any.
+    """Return scale -> pairs (label, token) of irrelevant keys there that training does not show, if there are any.
 
     Args:
         circuit: circuit of the task, at the scales of the traces.
@@ -125,12 +125,12 @@ def _distractors(circuit: Circuit, relation: Relation, trace: Trace, *, own_toke
         attending = {query for key, query in relevant if key != query}
         queries = [wiring.position - 1 for wiring in circuit.wirings[trace.scale]]
         labels[:, [query - 1 for query in queries if query not in attending]] = NO_LABEL
-    shown: set[tuple[int, int]] = set()
+    distractors: set[tuple[int, int]] = set()
     for inputs, steps in trace.steps_by_inputs():
         occurs = np.zeros((trace.length, UNDEFINED + 1), dtype=np.bool_)
         occurs[np.arange(trace.length)[:, None], inputs] = True
         at_steps = labels[:, [position - 2 for position in steps]]
-        keys, _ = irrelevant = np.nonzero(at_steps != NO_LABEL)
-        pairs, tokens = np.nonzero(occurs[keys])
-        shown.update(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
-    return shown
+        irrelevant = np.nonzero(at_steps != NO_LABEL)  # keys and steps
+        pairs, tokens = np.nonzero(occurs[irrelevant[0]])
+        distractors.update(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
+    return distractors

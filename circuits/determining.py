@@ -24,6 +24,8 @@ _REMEMBERED = 400
 """Number of pairs, separated last at other steps of the trace, that a search starts from as well."""
 _MASK = 100
 """Steps counted for one look at a set of positions."""
+_FIRSTS, _OTHERS = 4, 64
+"""Number of contradicting inputs, and of partners of each, among which the nearest pair is chosen."""
 
 
 def determines(trace: Trace, position: int, wiring: Iterable[int]) -> bool:
@@ -55,7 +57,8 @@ def _clashes(trace: Trace, position: int, rows: list[int]) -> tuple[NDArray[np.i
         keys = keys_of(tokens[rows], trace.symbols)
     else:
         keys = np.unique(tokens[rows], axis=1, return_inverse=True)[1].reshape(-1)
-    return clashing(keys, output, count if count <= _DENSE else len(keys)), keys
+        count = len(keys)
+    return clashing(keys, output, count), keys
 
 
 def _separating_pair(trace: Trace, position: int, rows: list[int]) -> tuple[int, int] | None:
@@ -66,17 +69,17 @@ def _separating_pair(trace: Trace, position: int, rows: list[int]) -> tuple[int,
     wrong, keys = _clashes(trace, position, rows)
     tokens = trace.tokens_at(position)
     before, output = tokens[: position - 1], tokens[position - 1]
-    best: tuple[int, tuple[int, int]] | None = None
-    for first in wrong[:: max(1, len(wrong) // 4)][:4].tolist():
-        others = np.flatnonzero((keys == keys[first]) & (output != output[first]))[:64]
+    candidates: list[tuple[int, int, int]] = []
+    for first in wrong[:: max(1, len(wrong) // _FIRSTS)][:_FIRSTS].tolist():
+        others = np.flatnonzero((keys == keys[first]) & (output != output[first]))[:_OTHERS]
         differences = (before[:, others] != before[:, first, None]).sum(axis=0)
         nearest = int(np.argmin(differences))
-        pair = int(differences[nearest]), (first, int(others[nearest]))
-        best = min(best or pair, pair)
-    if best is None:
+        candidates.append((int(differences[nearest]), first, int(others[nearest])))
+    if not candidates:
         return None
+    _, first, other = min(candidates)
     inputs = np.arange(trace.tokens.shape[1])[trace.inputs_at(position)]
-    return int(inputs[best[1][0]]), int(inputs[best[1][1]])
+    return int(inputs[first]), int(inputs[other])
 
 
 def _differences(trace: Trace, position: int, pairs: NDArray[np.int64]) -> list[int]:

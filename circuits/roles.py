@@ -23,7 +23,7 @@ _NO_STEP = -1
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Pair (key, query), 1-based, whose role at a scale is another than at a smaller one."""
+    """Pair (key, query), 1-based, whose role at a scale differs from that at a smaller one."""
 
     key: int
     query: int
@@ -63,7 +63,7 @@ def role_labels(circuit: Circuit) -> dict[Role, int]:
 
 
 def changing_pairs(circuit: Circuit) -> list[Change]:
-    """Return the pairs that have another role at some scale than at a smaller one, each with the first such scale.
+    """Return the pairs whose role at some scale differs from that at a smaller one, each with the first such scale.
 
     A pair has a role at the scales that compute a step at its query. If there are such pairs, no relation without scale
     hint has the roles of the circuit.
@@ -76,7 +76,7 @@ def _merged(
 ) -> tuple[NDArray[np.int64], list[Change]]:
     """Merge the role labels of all scales: int64 [classes, length, length], keys by queries.
 
-    A step at (scale, query) belongs to the class `class_of`; queries without a step of a class hold _NO_STEP there. The
+    A step belongs to the class class_of(scale, query); queries without a step of a class hold _NO_STEP there. The
     second result names each pair whose role changes within a class, with the first scale at which it does.
     """
     matrices = _matrices(circuit)
@@ -89,7 +89,7 @@ def _merged(
             now, before = matrix[:query, query - 1], merged[class_of(scale, query), :query, query - 1]
             for key in np.flatnonzero((before != _NO_STEP) & (before != now)).tolist():
                 changing.setdefault((key, query), Change(key=key + 1, query=query, scale=scale))
-            before[:] = np.where(before == _NO_STEP, now, before)
+            before[:] = np.where(before == _NO_STEP, now, before)  # a view, so this writes into `merged`
     return merged, [*changing.values()]
 
 
@@ -159,8 +159,9 @@ def ideal_relation_by_token(circuit: Circuit, traces: Iterable[Trace]) -> Relati
 def _of_classes(roles: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one label for the roles of each pair, [classes, keys, queries] -> [keys, queries].
 
-    A class without a step at a query leaves its role open there. The label is then one that pairs without open roles
-    have, if its other roles are these: one irrelevant in most classes, and of these the first by query.
+    A class without a step at a query leaves its role open there. A pair with open roles shares the label of a pair
+    without them that has the same other roles, if there is one. Of several it is the pair that is irrelevant in most
+    classes, and of these the first by query.
     """
     rows = roles.transpose(2, 1, 0).reshape(-1, len(roles))
     distinct, first, pairs = np.unique(rows, axis=0, return_index=True, return_inverse=True)

@@ -1,5 +1,5 @@
-"""Experiments: torch modules of encodings, models, the engine of experiments and its protocols, audits of other code.
+"""Experiments: torch modules of encodings, models, the engine of experiments, the protocol `trial`, audits of code.
 
-Protocols are `trial`, `verdict`, `court`, `text` and `modular_addition`. What trains or audits imports torch; plans,
-stored runs, outcomes and judgements are read without it.
+Finished studies are the annex, `studies`. What trains or audits imports torch; plans, stored runs, outcomes and
+judgements are read without it.
 """

@@ -4,6 +4,7 @@
 
 # Relations between positions, and their order
 from lengthgen.theory.lattice import (
+    coarsen as coarsen,
     equivalent as equivalent,
     join as join,
     meet as meet,
@@ -98,6 +99,7 @@ from lengthgen.proofs_checks.claim import (
     Unsettled as Unsettled,
 )
 from lengthgen.proofs_checks.facts import require_equal as require_equal
+from lengthgen.proofs_checks.paper import PaperClaims as PaperClaims, refute as refute
 from lengthgen.proofs_checks.registry import select as select_claims
 from lengthgen.proofs_checks.runner import run as run_claims
 
@@ -133,6 +135,7 @@ __all__ = [
     "Law",
     "LengthgenError",
     "PairBias",
+    "PaperClaims",
     "Parameter",
     "Pattern",
     "PositionEncoding",
@@ -160,6 +163,7 @@ __all__ = [
     "certificate",
     "check_certificate",
     "clipped_relative",
+    "coarsen",
     "conjecture",
     "constant",
     "decide_c_rasp",
@@ -195,6 +199,7 @@ __all__ = [
     "predict",
     "query_position",
     "refines",
+    "refute",
     "relation_from_function",
     "relation_from_labels",
     "relative",

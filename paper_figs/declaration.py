@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -78,13 +79,8 @@ def each_protocol(
 ) -> Family:
     """Declare one figure for every protocol, named KIND-PROTOCOL and drawn by `make(sources, protocol=...)`.
 
-    Args:
-        kind: first part of the name of the figure.
-        title: title in a few words; the name of the protocol stands before it.
-        make: as `Entry.make`.
-        place: as `Entry.place`.
-        needs: what it reads beside the runs of the protocol.
-        least_width: as `Entry.least_width`.
+    `needs` is what it reads beside the runs of the protocol, whose name stands before the title; the others are as in
+    `Entry`.
     """
 
     def entries(protocol_name: str, protocol: Protocol) -> list[Entry]:
@@ -109,9 +105,7 @@ class UnknownFigure(LengthgenError):
 def catalogue(sources: Sources, protocols: Sequence[str] = ()) -> dict[str, Entry]:
     """Return all figures and tables by name: first the general ones, then those of each protocol, ordered by place.
 
-    Args:
-        sources: the sources that load the protocols.
-        protocols: the user's own protocol files, path/to/file.toml. They get the figures that every protocol has.
+    The user's own protocol files, path/to/file.toml, get the figures that every protocol has.
 
     Raises:
         ProfileError: a file is not a protocol, or its figures have names that are taken.
@@ -120,7 +114,8 @@ def catalogue(sources: Sources, protocols: Sequence[str] = ()) -> dict[str, Entr
     by_name = dict(entries)
     for protocol_name in [*protocol_names(), *dict.fromkeys(protocols)]:
         protocol = sources.protocol(protocol_name)
-        for entry in sorted((entry for family in families for entry in family(protocol_name, protocol)), key=_place):
+        of_protocol = (entry for family in families for entry in family(protocol_name, protocol))
+        for entry in sorted(of_protocol, key=attrgetter("place")):
             name = file_name(entry.name)
             if name in by_name:
                 raise ProfileError(
@@ -148,7 +143,7 @@ def declared(modules: Iterable[ModuleType]) -> tuple[dict[str, Entry], list[Fami
                 families.append(declaration)
     by_name: dict[str, Entry] = {}
     module_of: dict[str, str] = {}
-    for entry, module_name in sorted(entries, key=lambda pair: _place(pair[0])):
+    for entry, module_name in sorted(entries, key=lambda pair: pair[0].place):
         if entry.name in by_name:
             raise ValueError(f"two figures are named '{entry.name}': in {module_of[entry.name]} and in {module_name}")
         by_name[entry.name], module_of[entry.name] = entry, module_name
@@ -176,7 +171,3 @@ def _modules() -> tuple[ModuleType, ...]:
     names = [f"{__package__}.figures.{module.name}" for module in pkgutil.iter_modules([str(folder)])]
     of_studies = [f"{study.__name__}.{name}" for study in studies() for name in getattr(study, "FIGURES", ())]
     return tuple(map(import_module, [*sorted(names), *of_studies]))
-
-
-def _place(entry: Entry) -> int:
-    return entry.place

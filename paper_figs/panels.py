@@ -28,12 +28,8 @@ def grid(count: int, *, width: float, narrowest: float, height: float, **shared:
 
     Call it inside `lengthgen.paper_figs.style.context`.
 
-    Args:
-        count: number of panels.
-        width: width of the figure, in inches.
-        narrowest: least width of a panel, in inches.
-        height: height of a panel, in inches.
-        shared: keyword arguments of `Figure.subplots`, such as sharex.
+    The figure is `width` inches wide, a panel at least `narrowest` wide and `height` high; `shared` are keyword
+    arguments of `Figure.subplots`, such as sharex.
     """
     lines, columns = shape(count, width=width, narrowest=narrowest)
     figure = Figure(figsize=(width, lines * height + 0.35), layout="constrained")
@@ -116,12 +112,8 @@ def finish(
 ) -> None:
     """Put the legend above the panels, in as few lines as the width allows, and fix the layout.
 
-    Args:
-        figure: figure with constrained layout; it grows by `line` inches for each line of the legend.
-        handles: handles of the legend.
-        line: height of a line of the legend in inches; 0 if the figure already has room for the legend.
-        fontsize: font size of the legend, in points.
-        handlelength: length of the handles, in font sizes.
+    The figure, with constrained layout, grows by `line` inches for each line of the legend; 0 if it already has room
+    for it.
     """
     for columns in range(len(handles), 0, -1):
         legend = figure.legend(

@@ -127,10 +127,8 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     of it are rasterized for their size, and its caption in NAME.txt; a table has its text in NAME.txt. The same drawing
     gives the same bytes, because files hold no time and no random identifier.
 
-    Args:
-        drawing: the figure or table.
-        folder: folder of the files; made if it does not exist.
-        name: file name without ending, as `lengthgen.paper_figs.names.file_name` makes it.
+    The folder is made if it does not exist; the name, without ending, is as `lengthgen.paper_figs.names.file_name`
+    makes it.
 
     Raises:
         ValueError: file systems or LaTeX may not accept the name.

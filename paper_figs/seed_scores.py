@@ -3,10 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lengthgen.empirical.experiment.judge import CONFIDENCE, share
-
-LEVEL = CONFIDENCE
-"""Confidence level of every interval."""
+from lengthgen.empirical.experiment.judge import share
 
 
 @dataclass(frozen=True, kw_only=True)

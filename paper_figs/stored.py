@@ -31,9 +31,7 @@ from lengthgen.infrastructure.shapes import (
 def read_trial(path: Path, again: str) -> dict[str, Any]:
     """Read a conjecture.json, as `lengthgen.empirical.trial.trial.as_json` made it.
 
-    Args:
-        path: the file.
-        again: the command that makes it again.
+    `again` is the command that makes it again.
 
     Raises:
         DamagedFile: the file was changed after it was written, or holds no trial; the message names the file and the

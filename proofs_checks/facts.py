@@ -1,4 +1,4 @@
-"""Decisions inside a check: identities, zeros and signs, enclosures, cases and induction; what is open decides nothing.
+"""Decisions inside a check: identities, zeros, signs, enclosures, cases, induction. An open question raises an error.
 
 Two engines decide identities exactly, and refute them with a point at which the two sides differ. sympy evaluates while
 it builds an expression, so an identity may hold before any engine sees it. Therefore a side is best given as a function
@@ -90,7 +90,7 @@ def require_equal(what: str, left: Side, right: Side, *, squares: sympy_engine.S
     ring, second_ring = map(_ring, rings)
     again = "" if second_ring == ring else f" over {second_ring}"
     decided = f"{_count(len(pairs) - len(same))} decided equal over {ring} and again by python-flint{again}"
-    return f"{what}: {decided}{_undecided(same)}{_evaluated(trees.evaluated)}"
+    return f"{what}: {decided}{_same_as_written(same)}{_evaluated(trees.evaluated)}"
 
 
 def same_by_sympy(what: str, left: Side, right: Side) -> str:
@@ -113,8 +113,8 @@ def _sides(what: str, left: Side, right: Side) -> tuple[list[sp.Expr], list[sp.E
     return lefts, rights
 
 
-def _undecided(same: list[sp.Expr]) -> str:
-    """Text that counts the entries which nothing had to decide: 0, or the same expression, on both sides."""
+def _same_as_written(same: list[sp.Expr]) -> str:
+    """Text that counts the entries that needed no decision: 0, or the same expression, on both sides."""
     zeros = sum(1 for entry in same if entry == 0)
     others = len(same) - zeros
     return (f"; {_count(zeros)} 0 on both sides as written" if zeros else "") + (
@@ -232,12 +232,12 @@ def combine(path: sp.Expr, value: sp.Expr, term: sp.Expr) -> sp.Expr:
 
 
 def _evaluated_path(path: sp.Expr) -> sp.Expr:
-    """Return the path with its summand and ends evaluated, in case it was built with evaluation off."""
+    """Path with its terms and ends evaluated, in case it was built with evaluation off."""
     return path.func(path.function.doit(), *(tuple(part.doit() for part in limit) for limit in path.limits))
 
 
 def _term(path: sp.Expr, index: sp.Expr) -> sp.Expr:
-    """Return the path's term at an index, with each member of the family replaced by a plain symbol."""
+    """Term of the path at an index, with each member of the family replaced by a plain symbol."""
     term = path.function.subs(path.limits[0][0], index)
     return term.xreplace({member: sp.Symbol(str(member), real=True) for member in term.atoms(sp.Indexed)})
 

@@ -21,8 +21,11 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, 
 from lengthgen.proofs_checks.facts import Side, require_equal
 
 Facts: TypeAlias = Iterator[str | tuple[str, Side, Side] | Evidence]
-"""Yields of a check: texts; the name and the two sides of an identity, which `require_equal` decides; or evidence of a
-test of runs, whose facts and assumptions are taken over.
+"""Yields of a check, each of one of these kinds:
+
+- a text: a fact, or a `Reach` or an `Assumption` of the facts;
+- the name and the two sides of an identity, which `require_equal` decides;
+- evidence of a test of runs, whose facts and assumptions are taken over.
 """
 P = ParamSpec("P")
 TITLES: Mapping[str, str] = {
@@ -53,16 +56,16 @@ TITLES: Mapping[str, str] = {
 
 
 def title(source: Source) -> str:
-    """Return the title of the paper of a source, or its name there, which is the title of the others."""
+    """Return the title of the paper of a source: that in TITLES, or else the name that the source calls it by."""
     return TITLES.get(source.arxiv, source.paper)
 
 
 class Reach(str):
-    """Range that a check went through, where only the check knows it: a yield that is no fact."""
+    """Yield of a check that is no fact: the range that it went through, where only the check knows it."""
 
 
 class Assumption(str):
-    """Condition of the facts, where only the check knows it: a yield that is no fact."""
+    """Yield of a check that is no fact: a condition of the facts, where only the check knows it."""
 
 
 class PaperClaims(list[Claim]):

@@ -1,4 +1,4 @@
-"""The claims of `papers` and `consequences`, and their selection by id, by family (`grape`) and by paper."""
+"""The claims of `papers` and `consequences`, and their selection by id, family (`grape`), encoding and paper."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
 
-import lengthgen.circuits.encoding_spec  # noqa: F401  # registers those whose relation is that of a circuit
+import lengthgen.circuits.encoding_spec  # noqa: F401  # registers the encodings whose relation is that of a circuit
 from lengthgen.infrastructure.errors import LengthgenError, nearest
 from lengthgen.proofs_checks.claim import PARTS, Claim, Claims, Source, Strength
 from lengthgen.proofs_checks.ledger import Selection
@@ -63,7 +63,7 @@ ORDER = (
 )
 """Order of claims within each folder, by modules and packages; claims of modules that are not named come last."""
 BY_ID = ("orthogonal", "prism", "kerple", "fire", "rope", "grape", "swat", "wavelet", "theories.c_rasp")
-"""Those whose claims are sorted by id; claims of the others keep the order of their module."""
+"""Modules and packages whose claims are sorted by id; claims of the others keep the order of their module."""
 
 
 class Unknown(LengthgenError):
@@ -229,6 +229,6 @@ def _unknown_paper(text: str) -> str:
     text = arxiv_id(text) or text
     titles = " ".join({f"{claim.source.paper} {title(claim.source)}" for claim in CLAIMS})
     words = {*re.findall(r"\w{3,}", titles.lower())}
-    names = ids | words if get_close_matches(text.strip().lower(), words) else ids
-    hint = nearest(text.strip(), names, listed="`lengthgen claims WORDS` searches papers and statements")
+    candidates = ids | words if get_close_matches(text.strip().lower(), words) else ids
+    hint = nearest(text.strip(), candidates, listed="`lengthgen claims WORDS` searches papers and statements")
     return f"no paper has the arXiv id or the name {text!r}: {hint}"

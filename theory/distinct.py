@@ -50,14 +50,14 @@ def _first_queries(matrix: Matrix, above: Any) -> tuple[NDArray[np.int64], Any]:
 
     The largest value is None if no value is left out.
     """
-    kind = matrix.dtype.newbyteorder("=")
-    values, first, most = np.empty(0, kind), np.empty(0, np.int64), None
+    dtype = matrix.dtype.newbyteorder("=")
+    values, first, most = np.empty(0, dtype), np.empty(0, np.int64), None
     width = max(1, BLOCK // len(matrix))
     for left in range(0, len(matrix), width):
         right = min(left + width, len(matrix))
-        block = matrix[:right, left:right].astype(kind)
-        candidates = np.triu(np.ones(block.shape, dtype=bool), -left)
-        if kind.kind == "f" and np.isnan(block[candidates]).any():
+        block = matrix[:right, left:right].astype(dtype)
+        candidates = np.triu(np.ones(block.shape, dtype=bool), -left)  # on and above the diagonal
+        if dtype.kind == "f" and np.isnan(block[candidates]).any():
             raise LengthgenError("the pattern holds a NaN on or above its diagonal: write a number there")
         candidates &= block != 0
         candidates[1:, 1:] &= block[1:, 1:] != block[:-1, :-1]
@@ -79,8 +79,8 @@ def _first_queries(matrix: Matrix, above: Any) -> tuple[NDArray[np.int64], Any]:
 def check_upper_triangular(matrix: Matrix) -> None:
     """Raise if a matrix [n, n] or [n, n, ...] holds a NaN, or a non-zero entry below the diagonal.
 
-    The message names the first such place in row order; a NaN is reported first. The memory needed does not grow with n
-    x n.
+    The message names the first such place in row order; a NaN is reported first. Memory beside the matrix is that of
+    a few times BLOCK entries, or of one row.
 
     Raises:
         LengthgenError: not square, of a dtype that `new_values_per_query` rejects, a NaN, not upper triangular.
@@ -90,10 +90,10 @@ def check_upper_triangular(matrix: Matrix) -> None:
     height = max(1, BLOCK // (matrix.size // size))
     for top in range(0, size, height):
         rows = np.asarray(matrix[top : top + height]).reshape(-1, size, matrix.size // size**2)
-        for i, j in np.argwhere(np.isnan(rows).any(axis=2))[:1] + 1 if matrix.dtype.kind == "f" else ():
-            raise LengthgenError(f"the pattern holds a NaN at i={top + i}, j={j}")
-        wrong = np.argwhere(np.tril((rows != 0).any(axis=2), top - 1))[:1] + 1 if below is None else ()
-        below = next(((top + i, j) for i, j in wrong), below)
+        if matrix.dtype.kind == "f" and len(nans := np.argwhere(np.isnan(rows).any(axis=2))):
+            raise LengthgenError(f"the pattern holds a NaN at i={top + nans[0][0] + 1}, j={nans[0][1] + 1}")
+        if below is None and len(wrong := np.argwhere(np.tril((rows != 0).any(axis=2), top - 1))):
+            below = top + wrong[0][0] + 1, wrong[0][1] + 1
     if below:
         raise LengthgenError(f"the pattern is not upper triangular: A({below[0]}, {below[1]}) is not 0 although i > j")
 

@@ -8,6 +8,7 @@ of the literature orders partitions the other way, by information, and exchanges
 represent fewer patterns: a pattern constant on the classes of psi is constant on those of each phi <= psi [F].
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -147,6 +148,35 @@ def join(phi: Relation, psi: Relation, *, scale: int) -> Relation:
     at_scale = {n: slice(ends[n - 1], ends[n]) for n in range(1, scale + 1)}
     matrices = {n: _matrix(cells.keys[block], cells.queries[block], labels[block], n) for n, block in at_scale.items()}
     return from_labels(matrices, name=name)
+
+
+def coarsen(relation: Relation, merge: Callable[[int], int] | Mapping[int, int], *, name: str) -> Relation:
+    """Relation with each label replaced by merge(label): every coarsening of it has this form.
+
+    Args:
+        relation: the relation that is coarsened.
+        merge: a function of labels, or a mapping that names every label that occurs.
+        name: name of the result in tables and figures.
+
+    Raises (when labels are computed):
+        RelationError: the relation has no label there, the mapping does not name a label, or merge gives something that
+            is not an integer >= 0.
+    """
+
+    def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
+        labels, label_of = np.unique(relation.label(keys, queries, scale), return_inverse=True)
+        merged = np.array([_merged(label) for label in labels.tolist()], dtype=np.int64)
+        return merged[label_of]
+
+    def _merged(label: int) -> int:
+        if isinstance(merge, Mapping) and label not in merge:
+            raise RelationError(f"relation '{name}' does not say what label {label} of '{relation.name}' becomes")
+        new_label = merge[label] if isinstance(merge, Mapping) else merge(label)
+        if not isinstance(new_label, int | np.integer) or not 0 <= new_label < 2**63:
+            raise RelationError(f"relation '{name}' turns label {label} into {new_label!r}: labels are integers >= 0")
+        return int(new_label)
+
+    return Relation(name=name, law=law, scale_hint=relation.scale_hint)
 
 
 def _matrix(keys: Labels, queries: Labels, labels: Labels, length: int) -> Labels:

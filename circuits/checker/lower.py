@@ -16,12 +16,12 @@ Table = tuple[tuple[int, int], ...]
 """(key, value) pairs, ascending; a key reads argument symbols as digits in base q = len(alphabet), slot 1 first."""
 
 
-def check_lower(problem: GuardedTask, c: Mapping[str, Any]) -> None:
+def check_lower(problem: GuardedTask, certificate: Mapping[str, Any]) -> None:
     """Raise CertificateError unless the steps and prompts of a certificate prove its lower bound."""
     sequences: dict[int, list[tuple[int, ...]]] = {}
     complete = True
-    for scale, lines in c["prompts"].items():
-        need(scale in map(str, range(1, c["scale"] + 1)), "prompts are of a scale that is not claimed")
+    for scale, lines in certificate["prompts"].items():
+        need(scale in map(str, range(1, certificate["scale"] + 1)), "prompts are of a scale that is not claimed")
         n = int(scale)
         prompts = sorted({tuple(line.split(" ")) for line in lines})
         need(all(problem.is_prompt(n, prompt) for prompt in prompts), f"a prompt is not one of scale {scale}")
@@ -33,31 +33,40 @@ def check_lower(problem: GuardedTask, c: Mapping[str, Any]) -> None:
             complete &= every is not None and len(prompts) == len(every)
 
     classes = []
-    need(c["steps"], "no steps are listed")
-    for scale, position in c["steps"]:
+    need(certificate["steps"], "no steps are listed")
+    for scale, position in certificate["steps"]:
         need(scale in sequences, f"no prompts of scale {scale} are listed")
         rows = [row for row in sequences[scale] if len(row) >= position]
         steps = problem.step_positions(scale, position)
         need(rows and steps[-1:] == [position], f"scale {scale} has no step at {position}")
         classes.append(tables_of(problem, scale, position, len(steps) - 1, rows))
-    need(all(s < len(classes) for s in c["clique"]), "the clique has a step that is not listed")
-    if c["lower"] == "inf":
-        need(len(classes) == 1 and c["proof"] is None and not c["clique"], "inf rests on one step and nothing else")
+    need(all(s < len(classes) for s in certificate["clique"]), "the clique has a step that is not listed")
+    if certificate["lower"] == "inf":
+        need(
+            len(classes) == 1 and certificate["proof"] is None and not certificate["clique"],
+            "inf rests on one step and nothing else",
+        )
         need(not classes[0], "the step has a wiring, so inf is not proved")
         return
     need(all(classes), "a step has no wiring, so the lower bound is inf")
     # With prompts left out, a smaller set of positions may seem to suffice, and the needed set would be missed.
-    need(problem.mode != "typed" or c["lower"] == 1 or complete, "mode typed needs all prompts of the scales listed")
-    for first, second in itertools.combinations(c["clique"], 2):
+    need(
+        problem.mode != "typed" or certificate["lower"] == 1 or complete,
+        "mode typed needs all prompts of the scales listed",
+    )
+    for first, second in itertools.combinations(certificate["clique"], 2):
         problem.spend(len(classes[first]) * sum(map(len, classes[second])))
         dicts = [dict(table) for table in classes[first]]
         unshareable = all(any(a.get(key, value) != value for key, value in b) for a in dicts for b in classes[second])
         need(unshareable, f"steps {first} and {second} of the clique can share an operator")
-    need((c["proof"] is None) == (c["lower"] <= max(1, len(c["clique"]))), "the bound lacks a proof, or needs none")
-    if c["proof"] is not None:
-        formula = formula_of(classes, c["lower"] - 1, c["clique"])
+    need(
+        (certificate["proof"] is None) == (certificate["lower"] <= max(1, len(certificate["clique"]))),
+        "the bound lacks a proof, or needs none",
+    )
+    if certificate["proof"] is not None:
+        formula = formula_of(classes, certificate["lower"] - 1, certificate["clique"])
         try:
-            need(refuted(*formula, c["proof"], problem.spend), "the proof does not refute the formula")
+            need(refuted(*formula, certificate["proof"], problem.spend), "the proof does not refute the formula")
         except ProofError as error:
             raise CertificateError(f"certificate: {error}") from error
 

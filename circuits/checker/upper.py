@@ -10,7 +10,7 @@ SAMPLE = 300
 """Number of random prompts that are tried at a scale with too many prompts to try all."""
 
 
-def check_upper(problem: GuardedTask, c: Mapping[str, Any], seed: int) -> tuple[int, int]:
+def check_upper(problem: GuardedTask, certificate: Mapping[str, Any], seed: int) -> tuple[int, int]:
     """Evaluate the circuit at every scale.
 
     Returns the scale up to which all prompts were tried, and the number of random prompts at the other scales.
@@ -20,8 +20,8 @@ def check_upper(problem: GuardedTask, c: Mapping[str, Any], seed: int) -> tuple[
     """
     mode, checked_to, sampled = problem.mode, 0, 0
     slots = dict[Any, int]()  # number of arguments of each operator in use
-    give, wirings = _circuit(problem, c["circuit"], c["scale"])
-    for scale in range(1, c["scale"] + 1):
+    give, wirings = _circuit(problem, certificate["circuit"], certificate["scale"])
+    for scale in range(1, certificate["scale"] + 1):
         steps, every_prompt = wirings(scale), problem.every_prompt(scale)
         every = every_prompt is not None
         checked_to += every and checked_to == scale - 1
@@ -52,7 +52,7 @@ def check_upper(problem: GuardedTask, c: Mapping[str, Any], seed: int) -> tuple[
                 need(len(set(places)) == len(places) and not spare, f"{where} has an unneeded argument")
             for *key, token in set(zip(*(columns[p - 1] for p in places), columns[before], strict=True)):
                 need(give(operator, tuple(key)) == token, f"{where} is wrong")
-    need(len(slots) <= c["upper"], f"the circuit has {len(slots)} operators, more than the upper bound")
+    need(len(slots) <= certificate["upper"], f"the circuit has {len(slots)} operators, more than the upper bound")
     return checked_to, sampled
 
 

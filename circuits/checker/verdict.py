@@ -39,8 +39,8 @@ def bounds_sentence(
 ) -> str:
     """Return the bounds as a sentence that does not call the upper one proved if it rests on a sample of prompts.
 
-    `own` says that the upper bound is that of the task's own circuit, `tried` is the number of prompts above scale `to`
-    that a circuit was tried on; 0 if all prompts were.
+    `own` says that the upper bound is that of the task's own circuit. `tried` is the number of prompts above scale `to`
+    that the circuit was tried on, 0 if it was tried on all prompts.
     """
     if tried and upper is not None and not math.isinf(upper):
         bound = f"upper bound {upper}" + (", that of the task's own circuit," if own else "")
@@ -65,40 +65,46 @@ def check(certificate: Mapping[str, Any], task: Any, *, seed: int) -> Certificat
         seed: seed of the random prompts that a circuit is tried on if a scale has too many prompts.
 
     Raises:
-        CertificateError: anything is wrong, or beyond the limits of this module.
+        CertificateError: anything is wrong, or beyond the limits of this package.
     """
-    c = certificate
-    need(isinstance(c, Mapping) and set(c) == set(SHAPES), f"its fields must be {', '.join(SHAPES)}")
-    for field, shapes in SHAPES.items():
-        need(any(fits(c[field], shape) for shape in shapes), f"'{field}' has a wrong type, a wrong value or a gap")
     need(
-        c["scale"] <= c["largest_scale"] and c["task"].isprintable(),
+        isinstance(certificate, Mapping) and set(certificate) == set(SHAPES), f"its fields must be {', '.join(SHAPES)}"
+    )
+    for field, shapes in SHAPES.items():
+        need(
+            any(fits(certificate[field], shape) for shape in shapes),
+            f"'{field}' has a wrong type, a wrong value or a gap",
+        )
+    need(
+        certificate["scale"] <= certificate["largest_scale"] and certificate["task"].isprintable(),
         "the scale is above largest_scale, or the task name is not printable",
     )
-    lower, upper = (math.inf if c[bound] == "inf" else c[bound] for bound in ("lower", "upper"))
+    lower, upper = (math.inf if certificate[bound] == "inf" else certificate[bound] for bound in ("lower", "upper"))
     need(upper is None or lower <= upper, "the lower bound is above the upper bound")
     need(upper != math.inf or lower == math.inf, "an upper bound of inf needs a lower bound of inf")
-    need((c["circuit"] is None) == (upper in (None, math.inf)), "a circuit and a finite upper bound go together")
-    problem = GuardedTask(task, c["arity"], c["mode"])
-    check_lower(problem, c)
-    checked_to, sampled = (0, 0) if c["circuit"] is None else check_upper(problem, c, seed)
+    circuit = certificate["circuit"]
+    need((circuit is None) == (upper in (None, math.inf)), "a circuit and a finite upper bound go together")
+    problem = GuardedTask(task, certificate["arity"], certificate["mode"])
+    check_lower(problem, certificate)
+    checked_to, sampled = (0, 0) if circuit is None else check_upper(problem, certificate, seed)
 
-    base = f" base {c['base']}" if c["base"] else ""
-    layout = "" if c["layout"] == "unaligned" else f", {c['layout']} to scale {c['largest_scale']}"
-    own = c["circuit"] == {"reference": True}
+    base = f" base {certificate['base']}" if certificate["base"] else ""
+    layout = certificate["layout"]
+    to_largest = "" if layout == "unaligned" else f", {layout} to scale {certificate['largest_scale']}"
+    own = circuit == {"reference": True}
     statement = bounds_sentence(
-        f"SRC({c['task'].rpartition(':')[2]}{base}, {c['scale']})",
-        f"at arity {c['arity']}, {c['mode']}{layout}",
+        f"SRC({certificate['task'].rpartition(':')[2]}{base}, {certificate['scale']})",
+        f"at arity {certificate['arity']}, {certificate['mode']}{to_largest}",
         lower,
         upper,
         own=own,
         tried=sampled,
         to=checked_to,
     )
-    met = "exact" if not sampled else "reference" if own else "sampled"
+    if_bounds_meet = "exact" if not sampled else "reference" if own else "sampled"
     return CertificateVerdict(
         statement=statement,
-        status=met if lower in (math.inf, upper) else "bounds",
+        status=if_bounds_meet if lower in (math.inf, upper) else "bounds",
         proved=not sampled,
         lower=lower,
         upper=upper,

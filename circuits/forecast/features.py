@@ -11,9 +11,12 @@ from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
 from lengthgen.circuits.trace import Trace
 from lengthgen.theory.relation import NO_LABEL
 
+IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
+"""Names of the relations of `lengthgen.circuits.roles`."""
+
 
 class Shown(StrEnum):
-    """Reasons: what training shows of the test, by the rules of circuits/prediction.py; each value is in words."""
+    """Answers to what training shows of the test, by the rules of circuits/prediction.py, each in words."""
 
     ALL = "training shows all that the test needs"
     FREE = "the query's own token decides each step"
@@ -62,10 +65,6 @@ class Features:
     operands: str
 
 
-IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
-"""Names of the relations of `lengthgen.circuits.roles`."""
-
-
 def features_of(
     spec: EncodingSpec, prediction: Prediction, *, operands: str, length: int, own_token: OwnToken
 ) -> Features:
@@ -107,7 +106,7 @@ def own_token_decides(traces: Sequence[Trace], train: int) -> OwnToken:
             for position in trace.steps[skipped:]
             for own, output in np.unique(trace.tokens_at(position)[position - 2 : position], axis=1).T.tolist()
         }
-        if len(dict(pairs)) == len(pairs):
+        if len({own for own, _ in pairs}) == len(pairs):  # no token has two outputs
             return kind
     return OwnToken.FEWER
 
@@ -166,7 +165,7 @@ def labels_of(spec: EncodingSpec, prediction: Prediction, length: int) -> Labels
 
 
 def first_break(prediction: Prediction, shown: Shown, train: int) -> int | None:
-    """Return the first scale beyond training at which a rule expects a failure; None if none does, or none says where.
+    """Return the first scale beyond training at which a rule expects a failure; None if no rule says one.
 
     Args:
         prediction: the prediction.
@@ -176,5 +175,5 @@ def first_break(prediction: Prediction, shown: Shown, train: int) -> int | None:
     if shown in (Shown.ALL, Shown.FREE, Shown.COPIES, Shown.UNKNOWN):
         return None
     variant = prediction.distractors_with_token
-    at = prediction.breaks_at if variant is None else variant.breaks_at
-    return None if at is None else max(at, train + 1)
+    breaks_at = prediction.breaks_at if variant is None else variant.breaks_at
+    return None if breaks_at is None else max(breaks_at, train + 1)

@@ -36,8 +36,8 @@ class Row:
     Attributes:
         tasks: number of tasks.
         counted: fitting runs, and those that generalize.
-        late: how many scales after the expected one the failing runs failed first -> number of runs, where a rule
-            expects a failure.
+        late: scales from the expected first failure to the first failure of a run -> number of such failing runs; only
+            cells for which a rule expects a failure are counted.
     """
 
     tasks: int
@@ -47,7 +47,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows by key, and how much cells of one row differ.
+    """Rows by key, and how much the cells of one row differ.
 
     Attributes:
         rows: key -> counts.
@@ -89,7 +89,8 @@ def table_of(cells: Iterable[RecordedCell]) -> Table:
             by_key[key].append(cell)
     rows = {key: _row(of_key) for key, of_key in by_key.items()}
     shares = np.array([Table(rows=rows, concentration=1).share(cell.features) for cell in counted_cells])
-    successes, trials = (np.array([getattr(cell, name) for cell in counted_cells]) for name in ("generalize", "fit"))
+    successes = np.array([cell.generalize for cell in counted_cells])
+    trials = np.array([cell.fit for cell in counted_cells])
     from scipy.special import betaln  # slow to import, and most commands need none of it
 
     def log_likelihood(concentration: float) -> float:
@@ -113,7 +114,7 @@ def _row(cells: list[RecordedCell]) -> Row:
 
 
 def middle(late: Counter[int]) -> tuple[int, float, int] | None:
-    """Return the lower end, the median and the upper end of the runs but for those OUTSIDE; None without runs."""
+    """Return how late runs fail: lower end, median, upper end, one run in OUTSIDE beyond each. None without runs."""
     values = sorted(late.elements())
     if not values:
         return None
@@ -123,5 +124,5 @@ def middle(late: Counter[int]) -> tuple[int, float, int] | None:
 
 @cache
 def fitted_table() -> Table:
-    """Return the table that forecasts use: it counts the half for amendments of the registered random tasks."""
+    """Return the table that forecasts use: it counts the cells of the half FITTED of the registered random tasks."""
     return table_of(cell for cell in recorded_cells() if cell.counts)

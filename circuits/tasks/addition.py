@@ -31,7 +31,7 @@ def _low_first(name: str, base: int, width: Callable[[int], int]) -> Task:
     """Return an addition task, low digit first, with operands of n and width(n) <= n digits."""
 
     def vectorised(x: Numbers) -> Integers:
-        n = next(n for n in range(1, len(x) + 1) if n + width(n) == len(x))
+        n = next(n for n in range(1, len(x) + 1) if n + width(n) == len(x))  # width never falls: there is one such n
         return _sums(base, x[:n], x[n:])[0]
 
     return digit_task(
@@ -79,15 +79,16 @@ def _sum_steps(m: int, n: int, *, before_b: int) -> list[Step]:
 
 
 def _sum_of(base: int) -> Callable[[str, tuple[str, ...]], str]:
+    """Return the unit operator of `addition`; it raises ValueError for symbols that no sum has."""
 
     def apply(_: str, symbols: tuple[str, ...]) -> str:
         if symbols[2:4] == ("+", "="):
             return "$"
         a, b, a_before, b_before, c_before = (0 if symbol in "+=" else int(symbol) for symbol in symbols)
-        old = (c_before - a_before - b_before) % base
-        if old > 1 and symbols[2] != "=":
+        carry_before = (c_before - a_before - b_before) % base
+        if carry_before > 1 and symbols[2] != "=":
             raise ValueError("no such sum")
-        carry = 0 if symbols[2] == "=" else (a_before + b_before + old) // base
+        carry = 0 if symbols[2] == "=" else (a_before + b_before + carry_before) // base
         return str((a + b + carry) % base)
 
     return apply
@@ -119,13 +120,13 @@ def addition_carry(base: int = 10) -> Task:
         return [*pairs, ("digit", (n + 1, n + 1, n + 1))]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
-        a, b, carry = symbols
+        a, b, carry_before = symbols
         if a == "+":
             return "$"
-        old = 0 if carry == "=" else int(carry)
-        if old > 1:
+        carry = 0 if carry_before == "=" else int(carry_before)
+        if carry > 1:
             raise ValueError("a carry is 0 or 1")
-        total = int(a) + int(b) + old
+        total = int(a) + int(b) + carry
         return str(total % base if operator == "digit" else total // base)
 
     def vectorised(x: Numbers) -> Integers:
@@ -175,11 +176,11 @@ def subtraction(base: int = 2) -> Task:
             return "$"
         borrow = 0
         if a_before != "=":
-            last = int(a_before) - int(b_before)
-            old = (last - int(c_before)) % base
-            if old > 1:
+            difference = int(a_before) - int(b_before)
+            borrow_before = (difference - int(c_before)) % base
+            if borrow_before > 1:
                 raise ValueError("no such difference")
-            borrow = int(last - old < 0)
+            borrow = int(difference < borrow_before)
         return str((int(a) - int(b) - borrow) % base)
 
     def vectorised(x: Numbers) -> Integers:
@@ -188,7 +189,7 @@ def subtraction(base: int = 2) -> Task:
             differences[place + 1] -= differences[place] < 0
         return differences % base
 
-    def valid(symbols: tuple[str, ...]) -> bool:
+    def valid(symbols: tuple[str, ...]) -> bool:  # a >= b, compared high digit first
         n = len(symbols) // 2 - 1
         return [*map(int, symbols[n - 1 :: -1])] >= [*map(int, symbols[-2:n:-1])]
 

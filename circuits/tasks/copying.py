@@ -80,7 +80,7 @@ def select_any(base: int = 10) -> Task:
 
 
 def _read(name: str, base: int, order: Callable[[int], list[int]], first: str = "") -> Task:
-    """Return a task whose output position t holds the operand's digit order(n)[t - 1]."""
+    """Return a task that writes its operand's digits at the places order(n), from 1; `first` precedes the operand."""
     return digit_task(
         name=name,
         base=base,
@@ -89,5 +89,5 @@ def _read(name: str, base: int, order: Callable[[int], list[int]], first: str = 
         vectorised=lambda x: x[[place - 1 for place in order(len(x))]],
         arity=1,
         steps=lambda n: [("identity", (len(first) + place,)) for place in [*order(n), n + 1]],
-        apply=lambda _, symbols: {"=": "$"}.get(symbols[0]) or str(int(symbols[0])),
+        apply=lambda _, symbols: "$" if symbols[0] == "=" else str(int(symbols[0])),
     )

@@ -22,7 +22,7 @@ Integers = NDArray[np.integer[Any]]
 
 
 def digits_of(name: str, base: int, marks: str) -> tuple[str, ...]:
-    """Return the digits below a base, of a task with some other symbols and '$'.
+    """Return the digits below a base as symbols, for a task whose other symbols are `marks` and '$'.
 
     Raise TaskError if the base is below 2, or needs more symbols than there are token numbers.
     """
@@ -74,6 +74,7 @@ def digit_task(
         return [*takewhile("$".__ne__, output), "$"]
 
     def fast(prompts: Tokens) -> Integers:
+        # All prompts of a scale have their marks at the same positions.
         output = vectorised(prompts.T[prompts[0] < base].astype(np.uint16))
         return np.concatenate([output, np.full((1, len(prompts)), len(alphabet) - 1, dtype=np.uint16)]).T
 

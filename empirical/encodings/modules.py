@@ -1,6 +1,6 @@
 """Torch modules of encodings by name, and the guard around a user's own.
 
-Names are those of the records in theory/encodings/.  Shapes as in encodings/base.py.
+Names are those of the records in theory/encodings/. Shapes as in encodings/base.py.
 """
 
 import inspect

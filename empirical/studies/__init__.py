@@ -1,7 +1,7 @@
 """Finished studies, each with all that only it needs: its engine, data, commands, figures and view of the report.
 
-What is not a study never imports one. A study is found by its package here (`lengthgen.infrastructure.discovery`),
-which may name
+Only claims (`proofs_checks/papers/`, `proofs_checks/consequences/`) import a study. All others find it by its package
+here (`lengthgen.infrastructure.discovery`), which may name
 
     COMMANDS    command -> the command after which it stands on the menu, its line of help, and its module
     FIGURES     modules with figures, as those of `paper_figs/figures/`

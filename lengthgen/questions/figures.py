@@ -188,11 +188,7 @@ class Drawn:
 def draw_catalogue(sources: "Sources", folder: Path, names: Sequence[str] = (), own: Sequence[str] = ()) -> Drawn:
     """Draw the figures and tables of the catalogue that are not drawn yet, two at a time.
 
-    Args:
-        sources: sources of the figures.
-        folder: folder to write.
-        names: names of the requested figures; all if empty.
-        own: protocols of the user's own, path/to/file.toml.
+    All are requested if there are no names; `own` are the user's protocols, path/to/file.toml.
 
     Raises:
         UnknownFigure, ProfileError: as for `catalogue` and `select_entries`.
@@ -258,11 +254,8 @@ def draw_catalogue(sources: "Sources", folder: Path, names: Sequence[str] = (), 
 def draw_trial(trial: "StoredTrial", folder: Path, names: Sequence[str] = (), *, width: float) -> Drawn:
     """Draw the figures of one stored conjecture, anew each time: they take seconds.
 
-    Args:
-        trial: the stored conjecture, or the chosen part of it.
-        folder: folder to write; made if it does not exist.
-        names: names of the requested figures, or the words before the name of the trial; all if empty.
-        width: width of the figures, in inches.
+    The trial may be the chosen part of one. Names may be the words before the name of the trial; all are requested if
+    there are none. `width` is in inches.
 
     Raises:
         UnknownFigure: a name is unknown.

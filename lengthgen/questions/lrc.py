@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from lengthgen.theory.pattern import Pattern, Value
 
 
-if TYPE_CHECKING:
-    from lengthgen.theory.generalization import LearnedPattern, Levels
-    from lengthgen.theory.growth import Growth
-
-
 def lrc(
     pattern: Annotated[
         str,
@@ -93,11 +88,8 @@ def lrc_answer(
 ) -> dict[str, Any]:
     """Return LRC by scale, its growth, and if some relation generalizes from the first scale to the last.
 
-    Args:
-        pattern: the pattern.
-        scales: ascending.
-        explain: True to judge the relation of every standard encoding as well.
-        within: largest error of an entry, if LRC within that error is asked for as well.
+    The scales ascend. With `explain` the relation of every standard encoding is judged as well; `within` is the largest
+    error of an entry, for LRC within that error as well.
 
     Raises:
         FormulaError, PatternError: the pattern has no value at some pair, or is not given at some scale.

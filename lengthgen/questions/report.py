@@ -87,10 +87,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
     Nothing is trained, only claims on trained runs are run, and no file of a user is run. Circuits of the named tasks
     are computed if they are not stored yet: at small scales, or with `complete` at larger ones.
 
-    Args:
-        out: folder of results.
-        profile: profile of the runs.
-        complete: True to compute larger scales and the predictions of all encodings, which takes minutes, once.
+    `complete` takes minutes, once.
     """
     from lengthgen.circuits.encoding_spec import ENCODINGS
     from lengthgen.paper_figs.report import claim_rows, looks, relations, trials
@@ -105,9 +102,10 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
     of_runs = _runs_data(out)
     of_trials = trials.trials_data(out, profile)
     of_circuits = trial_circuits(out, of_trials.commands)
+    circuits = of_circuits.content["explorations"]
     bounds = relations.Bounds(**BOUNDS.get(profile, {}))
     explorations, incomplete = _explorations(_specs(of_runs.tasks), bounds, complete=complete)
-    relation_data, label_pool = relations.pool_labels(relations.merged([*of_circuits.explorations, *explorations]))
+    relation_data, label_pool = relations.pool_labels(relations.merged([*circuits, *explorations]))
     options = ["--profile", profile, "--out", str(out)]
     claims_file, broken = out / "claims.json", {}
     try:
@@ -133,7 +131,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
     for part in (of_runs, *of_parts):
         broken |= part.broken
     in_trials = [cell["task"] for trial in of_trials.trials for cell in trial["cells"]]
-    tasks = _tasks([*in_trials, *(exploration["task"] for exploration in of_circuits.explorations)], of_runs.tasks)
+    tasks = _tasks([*in_trials, *(exploration["task"] for exploration in circuits)], of_runs.tasks)
     summary = page.Summary(
         counts=[
             (str(len(of_trials.trials)), "judged trials", "verdicts"),

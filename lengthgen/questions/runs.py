@@ -98,7 +98,7 @@ def runs(
     answer = runs_answer(out, task=task, encoding=encoding, state=state)
     if check:
         finished = [row["name"] for row in answer["runs"] if row["state"] == "finished"]
-        answer["check"] = check_answer(store_in(out), finished, sample=sample, device="cpu")
+        answer["check"] = check_answer(store_in(out), finished, sample=sample)
     show(answer, runs_table(answer), as_json, fails=answer["broken"] or (check and answer["check"]["differ"]))
 
 
@@ -261,14 +261,10 @@ def evaluation_answer(
     }
 
 
-def check_answer(store: "RunStore", names: Sequence[str], *, sample: int | None, device: str) -> dict[str, Any]:
+def check_answer(store: "RunStore", names: Sequence[str], *, sample: int | None) -> dict[str, Any]:
     """Test the weights of finished runs again, on the test data of their training, and compare with their metrics.
 
-    Args:
-        store: the store.
-        names: names of finished runs.
-        sample: number of runs to draw, anew each time, so that nobody knows them before; None for all.
-        device: device of the tests.
+    With `sample` so many runs are drawn, anew each time, so that nobody knows them before.
 
     Returns:
         JSON: the number of runs that were tested, "differ" with the reason by name of each run whose weights say
@@ -281,7 +277,7 @@ def check_answer(store: "RunStore", names: Sequence[str], *, sample: int | None,
     progress, differ, started = Progress("tested again", len(runs), "runs"), {}, monotonic()
     for run in sorted(runs, key=lambda run: (str(run.task), run.id)):  # the analysis of a task is made once
         try:
-            why = disagreement(run, store, device=device)
+            why = disagreement(run, store, device="cpu")
         except LengthgenError as error:
             why = str(error)
         if why:

@@ -24,13 +24,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from lengthgen.empirical.experiment.judge import CONFIDENCE
 from lengthgen.empirical.experiment.outcome import Checkpoint
 from lengthgen.empirical.experiment.protocol import Protocol
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.names import count_text
 from lengthgen.paper_figs.panels import finish, shade, shape, trained_patch
 from lengthgen.paper_figs.saving import Drawing, Undrawable
-from lengthgen.paper_figs.seed_scores import LEVEL, CellScores, common_scales, interval, seed_columns
+from lengthgen.paper_figs.seed_scores import CellScores, common_scales, interval, seed_columns
 from lengthgen.paper_figs.sources import Needs, Sources, model_sizes
 from lengthgen.paper_figs.style import PAGE_WIDTH, TALLEST, Look, context, glossary, line_style, looks
 
@@ -81,9 +82,7 @@ def rank(count: int) -> tuple[int, float]:
 def median_text(shown: str, counts: Sequence[int]) -> str:
     """Sentences of a caption on the median that a curve or a dash shows, and its bar, without the last stop.
 
-    Args:
-        shown: what shows the median.
-        counts: numbers of runs of the cells, ascending, each once.
+    `counts` are the numbers of runs of the cells, ascending, each once.
     """
     if counts[-1] == 1:
         return f"A {shown} is one run (seed)"
@@ -114,13 +113,8 @@ def accuracy_drawing(
 ) -> Drawing:
     """Draw a panel for each task and format, with a curve for each encoding; one table row per curve and scale.
 
-    Args:
-        tasks: map from the name of a task to the cells of all its formats, all with the same scales.
-        train: the training scales, which are shaded.
-        threshold: least exact match at which a scale counts as solved.
-        width: width of the figure, in inches.
-        checkpoint: the checkpoint that is shown, in words.
-        model: size of the models, in words.
+    All cells of a task, in all its formats, have the same scales. Scales count as solved from `threshold` on; `width`
+    is in inches; `checkpoint` and `model` are in words.
 
     Raises:
         ValueError: the cells cannot be compared (`seed_scores.common_scales`).
@@ -314,12 +308,8 @@ def seeds_drawing(
     If a format has more than six encodings, further panels below show the rest. The table has one row for each format,
     encoding and scale.
 
-    Args:
-        cells: at most one for each format and encoding, all with the same scales and number of seeds.
-        train: the training scales, which are shaded.
-        threshold: least exact match at which a scale counts as solved.
-        task: name of the task, for the title.
-        model: size of the models, in words.
+    The cells, at most one for each format and encoding, have the same scales and number of seeds. Scales count as
+    solved from `threshold` on; `model` is in words.
 
     Raises:
         ValueError: the cells cannot be compared (`seed_scores.common_scales`).
@@ -405,7 +395,7 @@ def _seeds_caption(cells: Sequence[CellScores], train: Sequence[int], threshold:
         f"{count_text(seeds, 'run')} "
         f"for each curve; models of {model}; training scales shaded. Above: exact match, a faint line for each run "
         f"and a marked line for their median. Below: share of runs whose exact match is at least {threshold:g}. "
-        f"Clopper-Pearson {LEVEL:.0%} intervals of a share, by count: {intervals}. "
+        f"Clopper-Pearson {CONFIDENCE:.0%} intervals of a share, by count: {intervals}. "
         f"Marks of one scale stand side by side. {glossary(look_of)} Number of runs that solve every training scale, "
         "and every scale:"
     ]

@@ -33,12 +33,8 @@ Tasks = Mapping[str, Sequence[CellScores]]
 def drawing(tasks: Tasks, *, scales: Sequence[int], train: Sequence[int], width: float, model: str) -> Drawing:
     """Draw a panel for each scale, with the runs of each format and encoding task by task.
 
-    Args:
-        tasks: map from the name of a task to its cells, with the same formats and encodings for each task.
-        scales: scales of the panels.
-        train: the training scales.
-        width: width of the figure, in inches.
-        model: size of the models, in words.
+    Each task has the same formats and encodings. `scales` are those of the panels, `width` is in inches, `model` in
+    words.
 
     Raises:
         ValueError: the cells cannot be compared, or one of the scales has no values.

@@ -52,11 +52,8 @@ def drawing(circuit: Circuit, scale: int, prompt: Sequence[str] | None = None) -
     The table has one row for each slot of each step. An arrow is drawn only for an `essential` slot: one that the
     operator depends on.
 
-    Args:
-        circuit: the circuit.
-        scale: one of the circuit's scales.
-        prompt: symbols of a prompt. If given, the boxes and the table show the tokens that the circuit computes from
-            it; otherwise the table has no tokens.
+    Given the symbols of a prompt, boxes and table show the tokens that the circuit computes from it; else the table has
+    none.
 
     Raises:
         CircuitError, TaskError: the circuit does not run on the prompt.

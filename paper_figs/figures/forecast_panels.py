@@ -62,11 +62,7 @@ def panels_drawing(
 ) -> Drawing:
     """Draw circuit, labels and forecasts of a task, one row for each encoding. It is as wide as a page.
 
-    Args:
-        analysis: analysis of the task up to the largest scale.
-        predictions: text of the encoding -> its prediction, with its forecast.
-        train: scales of training.
-        test: scales of the test.
+    The analysis is up to the largest scale; predictions are by text of the encoding, each with its forecast.
 
     Raises:
         LengthgenError: there are more encodings than fit the picture.
@@ -394,9 +390,7 @@ def _parity_forecast(_: Sources) -> Drawing:
 def reliability_drawing(answer: Mapping[str, Any], *, width: float) -> Drawing:
     """Draw the tenths of the forecast, with the number of runs of each.
 
-    Args:
-        answer: `lengthgen.circuits.forecast.scores.scores()`.
-        width: width of the figure, in inches.
+    `answer` is that of `lengthgen.circuits.forecast.scores.scores`; `width` is in inches.
     """
     tenths = answer["calibration"]
     name, part = next(iter(answer["parts"].items()))

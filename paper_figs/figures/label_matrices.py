@@ -105,11 +105,8 @@ def drawing(
 
     The table has one row for each cell of each matrix; its column `slots` is filled for the marked cells.
 
-    Args:
-        analyses: map from format to the analysis of one task. Analyse only a little beyond `scale`: padding is drawn.
-        scale: scale of the instance.
-        encodings: map from format to encodings as text, in the order of the matrices.
-        step: step whose arguments are marked, counted from 1.
+    Analyses and encodings, in the order of the matrices, are by format. Analyse only a little beyond `scale`: padding
+    is drawn. The arguments of `step`, counted from 1, are marked.
 
     Raises:
         ValueError: there is nothing to draw, or `unfit` gives a reason for a format.

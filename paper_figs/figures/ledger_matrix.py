@@ -156,10 +156,6 @@ def recovery_drawing(graph: nx.MultiDiGraph, *, width: float) -> Drawing:
     """Draw the graph of proofs_checks/recovery_graph.py; the table has one row for each edge.
 
     Each row is an encoding that contains others or does not, each column one that is contained or is not.
-
-    Args:
-        graph: the graph.
-        width: largest width of the figure, in inches.
     """
     return Drawing(shown=_draw_recovery(graph, width), rows=_recovery_rows(graph), caption=_recovery_caption(graph))
 

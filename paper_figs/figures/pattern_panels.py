@@ -221,10 +221,7 @@ def drawing(pattern: Pattern, *, train: int, test: int) -> Drawing:
     scale shown. `label` is the label of the panel's relation. `entry` is the exact entry of the pattern. `number` is
     the value that sets the colour: the entry, or the learned value; it is empty if the label sets the colour.
 
-    Args:
-        pattern: the pattern.
-        train: training uses the scales 1..train.
-        test: the scale that is drawn, at most `lengthgen.paper_figs.figures.pattern_study.LARGEST`.
+    Training uses the scales 1..train; `test` is drawn, at most `lengthgen.paper_figs.figures.pattern_study.LARGEST`.
 
     Raises:
         PanelError: the test scale is too large to be read, or an entry is infinite.

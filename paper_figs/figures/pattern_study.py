@@ -18,6 +18,7 @@ LARGEST = 40
 """Largest test scale at which a mark fits its cell in print."""
 
 _NAMES = {"constant": "constant (NoPE)", "t5-32-128": "T5 buckets", "level-sets": "ideal (level sets)"}
+"""Names of relations in print; another relation is printed by its own name, with "at" before its number."""
 
 
 class PanelError(LengthgenError):

@@ -115,20 +115,6 @@ def read_positions(run: Run, store: RunStore, scale: int) -> TokenPositions:
     )
 
 
-def read_all(
-    sources: Sources, protocol: str, scale: int, arms: Sequence[str] = tuple(EXPONENTS)
-) -> dict[str, dict[str, list[TokenPositions]]]:
-    """Positions of the runs of PRISM in a protocol at one scale, arranged as by `runs_by_sharpening`; some arms or all.
-
-    Raises:
-        StoreError: a run is not finished, or broken.
-    """
-    return {
-        task: {arm: [read_positions(run, sources.store, scale) for run in runs[arm]] for arm in arms}
-        for task, runs in runs_by_sharpening(sources, protocol).items()
-    }
-
-
 def entropies(masses: Numbers) -> Numbers:
     """Entropy in bits of the distributions on the last axis."""
     logarithms = np.log2(masses, where=masses > 0, out=np.zeros_like(masses))
@@ -154,16 +140,14 @@ def over_runs(read: Sequence[TokenPositions], measure: str) -> Numbers:
     return result
 
 
-def histograms_drawing(
-    read: Mapping[str, Sequence[TokenPositions]], trained: Mapping[str, int], train: Sequence[int]
-) -> Drawing:
-    """Draw a line of panels for each task and a panel for each run: position by token, with the trained range framed.
-
-    Args:
-        read: positions of the runs to show, by title of the task; all tasks have as many.
-        trained: number of tokens read at the largest training scale, by title of the task.
-        train: the training scales.
-    """
+def _first_runs(sources: Sources, *, protocol: str) -> Drawing:
+    """Draw the first run of each cell at the largest test scale: a line of panels for each task, position by token."""
+    train, trained = sources.protocol(protocol).train, trained_tokens(sources, protocol)
+    last = sources.protocol(protocol).test[-1]
+    read = {
+        task: [read_positions(runs[0], sources.store, last) for runs in arms.values()]
+        for task, arms in runs_by_sharpening(sources, protocol).items()
+    }
     first = next(iter(read.values()))[0]
     return Drawing(
         shown=_draw_histograms(read, trained),
@@ -239,28 +223,19 @@ def _arm(positions: TokenPositions) -> str:
     return "without sharpening" if "sharpening=none" in positions.run.encoding else "sharpened"
 
 
-def _first_runs(sources: Sources, *, protocol: str) -> Drawing:
-    """Draw the first run of each cell at the largest test scale."""
-    loaded = sources.protocol(protocol)
-    read = {
-        task: [read_positions(runs[0], sources.store, loaded.test[-1]) for runs in arms.values()]
-        for task, arms in runs_by_sharpening(sources, protocol).items()
-    }
-    return histograms_drawing(read, trained_tokens(sources, protocol), loaded.train)
-
-
 ByTask = Mapping[str, Sequence[TokenPositions]]
 
 
-def gates_drawing(within: ByTask, beyond: ByTask, trained: Mapping[str, int], train: Sequence[int]) -> Drawing:
-    """Draw a line of two panels for each task: entropy by token at the larger scale, and by kind of token at both.
-
-    Args:
-        within: positions of the runs at the largest training scale, by title of the task.
-        beyond: positions of the same runs at a larger scale.
-        trained: number of tokens read at the largest training scale, by title of the task.
-        train: the training scales.
-    """
+def _sharpened_runs(sources: Sources, *, protocol: str) -> Drawing:
+    """Draw all runs that sharpen: entropy by token at the largest scale, and by kind of token there and in training."""
+    train, trained = sources.protocol(protocol).train, trained_tokens(sources, protocol)
+    within, beyond = (
+        {
+            task: [read_positions(run, sources.store, scale) for run in arms["learned"]]
+            for task, arms in runs_by_sharpening(sources, protocol).items()
+        }
+        for scale in (train[-1], sources.protocol(protocol).test[-1])
+    )
     first, last = (next(iter(part.values()))[0] for part in (within, beyond))
     return Drawing(
         shown=_draw_gates(within, beyond, trained),
@@ -336,32 +311,26 @@ def _draw_by_kind(axes: Axes, within: Sequence[TokenPositions], beyond: Sequence
     axes.set(xticks=(0, 1), xticklabels=labels, xlim=(-0.5, 1.5))
 
 
-def _sharpened_runs(sources: Sources, *, protocol: str) -> Drawing:
-    """Draw all runs that sharpen."""
-    loaded = sources.protocol(protocol)
-    within, beyond = (
-        {task: arms["learned"] for task, arms in read_all(sources, protocol, scale, ("learned",)).items()}
-        for scale in (loaded.train[-1], loaded.test[-1])
-    )
-    return gates_drawing(within, beyond, trained_tokens(sources, protocol), loaded.train)
-
-
 Arms = Mapping[str, Sequence[TokenPositions]]
 Scores = Mapping[str, Mapping[int, Sequence[float]]]
 """Option `sharpening` -> scale -> exact match of each run."""
 
 
-def sharpening_drawing(
-    read: Mapping[str, Arms], scores: Mapping[str, Scores], trained: Mapping[str, int], train: Sequence[int]
-) -> Drawing:
-    """Draw a column for each task: exact match by scale above, entropy of the histograms by token below.
-
-    Args:
-        read: positions of the runs at one scale, by title of the task and option `sharpening`.
-        scores: exact match of the runs, by title of the task.
-        trained: number of tokens read at the largest training scale, by title of the task.
-        train: the training scales.
-    """
+def _both_arms(sources: Sources, *, protocol: str) -> Drawing:
+    """Draw all runs, a column for each task: exact match by scale above, entropy of the histograms by token below."""
+    loaded, trained = sources.protocol(protocol), trained_tokens(sources, protocol)
+    runs_of, train = runs_by_sharpening(sources, protocol), loaded.train
+    read = {
+        task: {arm: [read_positions(run, sources.store, loaded.test[-1]) for run in runs] for arm, runs in arms.items()}
+        for task, arms in runs_of.items()
+    }
+    scores = {
+        task: {
+            arm: {scale: [sources.store.final_exact_match(run)[scale] for run in runs] for scale in loaded.test}
+            for arm, runs in arms.items()
+        }
+        for task, arms in runs_of.items()
+    }
     arms = next(iter(read.values()))
     last = next(iter(arms.values()))
     rows: list[dict[str, object]] = []
@@ -442,23 +411,6 @@ def _style(arm: str) -> dict[str, Any]:
         "color": its.colour, "linestyle": its.line, "linewidth": 0.9, "marker": its.marker, "markersize": 2.8,
         "fillstyle": "none" if arm == "none" else "full",
     }  # fmt: skip
-
-
-def _both_arms(sources: Sources, *, protocol: str) -> Drawing:
-    """Draw all runs of PRISM."""
-    loaded = sources.protocol(protocol)
-    read = read_all(sources, protocol, loaded.test[-1])
-    scores = {
-        task: {
-            arm: {
-                scale: [sources.store.final_exact_match(positions.run)[scale] for positions in runs]
-                for scale in loaded.test
-            }
-            for arm, runs in arms.items()
-        }
-        for task, arms in read.items()
-    }
-    return sharpening_drawing(read, scores, trained_tokens(sources, protocol), loaded.train)
 
 
 FIGURES = tuple(

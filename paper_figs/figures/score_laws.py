@@ -216,56 +216,36 @@ _STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class BoundCurve:
-    """Error and bounds of one head between the trained distances 0 and 1; all arrays are float64 [POINTS].
+def bound_curve(head_dim: int) -> dict[str, NDArray[np.float64]]:
+    """Return error and bounds of one head at POINTS distances x from 0 to 1, between two trained distances.
 
-    Attributes:
-        head_dim: dimension of the head.
-        distance: x.
-        error: |a(x) - a_linear(x)| with all planes aligned at x = 1/2 and content of size 1.
-        printed, corrected: values of the two bounds, K x (1 - x).
+    The error is |a(x) - a_linear(x)| of the score a(x) = sum over planes of cos(theta (x - 1/2)), with content of size
+    1, which is equal at both ends; the bounds, as printed and corrected, are K x (1 - x).
     """
-
-    head_dim: int
-    distance: NDArray[np.float64]
-    error: NDArray[np.float64]
-    printed: NDArray[np.float64]
-    corrected: NDArray[np.float64]
-
-    def numbers(self) -> NDArray[np.float64]:
-        """Stack distance, error and both bounds: float64 [4, POINTS]."""
-        return np.array([self.distance, self.error, self.printed, self.corrected])
-
-
-def bound_curve(head_dim: int) -> BoundCurve:
-    """Compute the score a(x) = sum over planes of cos(theta (x - 1/2)), equal at both ends, and both bounds."""
     exact = rotary.frequencies(head_dim, BASE)
-    theta = np.array([float(frequency) for frequency in exact])
     x = np.linspace(0, 1, POINTS)
-    score = np.cos(np.outer(x - 0.5, theta)).sum(axis=1)
-    constants = (
-        rotary.printed_error_constant(head_dim=head_dim, base=sp.Integer(BASE)),
-        rotary.error_constant(exact),
-    )
-    printed, corrected = (float(constant) * x * (1 - x) for constant in constants)
-    error = np.abs(score - score[0])
-    return BoundCurve(head_dim=head_dim, distance=x, error=error, printed=printed, corrected=corrected)
+    score = np.cos(np.outer(x - 0.5, np.array([float(frequency) for frequency in exact]))).sum(axis=1)
+    printed = rotary.printed_error_constant(head_dim=head_dim, base=sp.Integer(BASE))
+    constants = {"printed_bound": printed, "corrected_bound": rotary.error_constant(exact)}
+    bounds = {name: float(constant) * x * (1 - x) for name, constant in constants.items()}
+    return {"distance": x, "error": np.abs(score - score[0]), **bounds}
 
 
 def bound_drawing(*, width: float) -> Drawing:
     """Draw a panel for each head dimension, `width` inches wide in all."""
-    curves = [bound_curve(head_dim) for head_dim in HEAD_WIDTHS]
+    curves = {head_dim: bound_curve(head_dim) for head_dim in HEAD_WIDTHS}
     rows: list[dict[str, object]] = [
-        dict(zip(("head_dim", "distance", "error", "printed_bound", "corrected_bound"), values, strict=True))
-        for curve in curves
-        for values in ([curve.head_dim, *line] for line in curve.numbers().T.tolist())
+        {"head_dim": head_dim, **{name: float(values[at]) for name, values in curve.items()}}
+        for head_dim, curve in curves.items()
+        for at in range(POINTS)
     ]
-    middle = POINTS // 2
+    at_middle = {
+        head_dim: {name: its[POINTS // 2] for name, its in curve.items()} for head_dim, curve in curves.items()
+    }
     values_at_middle = "; ".join(
-        f"d = {curve.head_dim}: error {curve.error[middle]:.4f}, printed bound {curve.printed[middle]:.4f}, corrected "
-        f"bound {curve.corrected[middle]:.4f}"
-        for curve in curves
+        f"d = {head_dim}: error {its['error']:.4f}, printed bound {its['printed_bound']:.4f}, corrected "
+        f"bound {its['corrected_bound']:.4f}"
+        for head_dim, its in at_middle.items()
     )
     caption = (
         "Theorem 2.1 of Position Interpolation (2306.15595) [P] is false as printed: between two trained distances, 0 "
@@ -276,13 +256,14 @@ def bound_drawing(*, width: float) -> Drawing:
     return Drawing(shown=_draw_bound(curves, width), rows=rows, caption=caption)
 
 
-def _draw_bound(curves: list[BoundCurve], width: float) -> Figure:
+def _draw_bound(curves: Mapping[int, Mapping[str, NDArray[np.float64]]], width: float) -> Figure:
     with context():
         figure, panels = grid(len(curves), width=width, narrowest=1.5, height=1.6)
-        for axes, curve in zip(panels, curves, strict=True):
-            axes.set_title(f"head of width {curve.head_dim}", fontweight="bold", pad=3)
-            for name, values in (("error", curve.error), ("printed", curve.printed), ("corrected", curve.corrected)):
-                axes.plot(curve.distance, values, **_STYLES[name], gid=f"{name}:{curve.head_dim}")
+        for axes, (head_dim, curve) in zip(panels, curves.items(), strict=True):
+            axes.set_title(f"head of width {head_dim}", fontweight="bold", pad=3)
+            for name, style in _STYLES.items():
+                values = curve[name if name == "error" else f"{name}_bound"]
+                axes.plot(curve["distance"], values, **style, gid=f"{name}:{head_dim}")
             axes.set(xlim=(0, 1), ylim=(0, None), xlabel="distance x")
         panels[0].set_ylabel("difference")
         labels = {"error": "error of the line", "printed": "bound as printed", "corrected": "bound corrected"}

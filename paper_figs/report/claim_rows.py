@@ -53,12 +53,7 @@ def claims_data(selection: Selection, cache: Path, stored: Mapping[str, Any]) ->
 
 
 def stored_claims(path: Path, again: str) -> dict[str, Any]:
-    """Read the claims of a claims.json by id; empty if there is no file. Raises as `stored.read_claims`.
-
-    Args:
-        path: the file.
-        again: the command that makes it again.
-    """
+    """Read the claims of a claims.json by id; empty if there is no file. Raises as `stored.read_claims`."""
     if not path.exists():
         return {}
     return {claim["id"]: claim for claim in read_claims(path, again)}

@@ -44,9 +44,7 @@ class Summary:
 def page(summary: Summary, data: Mapping[str, Any]) -> bytes:
     """Return the content of the HTML file.
 
-    Args:
-        summary: overview, which is shown at once and also without scripts.
-        data: map from name to the data that a view reads when it is first shown.
+    The summary is shown at once, also without scripts; data are by name, each read when its view is first shown.
     """
     script = "(() => {\n'use strict';\n" + "\n".join(_part_text(name) for name in SCRIPTS) + "\n})();\n"
     style = _part_text("style.css")

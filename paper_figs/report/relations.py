@@ -76,11 +76,7 @@ def explored(
 ) -> dict[str, Any]:
     """Return the page data of a task in one format that is analysed.
 
-    Args:
-        task: the task.
-        analysis: its analysis in this format.
-        predictions: map from encoding to its prediction (`Prediction.as_json`), or None if it has none.
-        train: training scales of the predictions.
+    Predictions are by encoding (`Prediction.as_json`), None for one without; `train` are their training scales.
     """
     circuit = analysis.circuit if analysis.result else None
     return {

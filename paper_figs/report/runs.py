@@ -33,9 +33,7 @@ class RunsData:
 def runs_data(store: RunStore, earlier: Mapping[str, Any]) -> RunsData:
     """Read all runs of a store.
 
-    Args:
-        store: the store of runs.
-        earlier: `RunsData.read` of an earlier call. These runs are not read again, because reading takes longest.
+    Runs in `earlier`, `RunsData.read` of an earlier call, are not read again, because reading takes longest.
     """
     contents = store.contents()
     broken = {stored_run.name: str(stored_run.broken) for stored_run in contents if stored_run.run is None}

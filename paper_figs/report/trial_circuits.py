@@ -6,49 +6,33 @@ The report shows the circuit of a user's own task from here, and so never runs t
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lengthgen.infrastructure.digests import file_digest
 from lengthgen.infrastructure.errors import LengthgenError, in_words
 from lengthgen.paper_figs.report.relations import unpooled
+from lengthgen.paper_figs.report.views import ViewData
 from lengthgen.paper_figs.stored import read_circuits
 
 CIRCUITS = "circuits.json"
 """File of the circuits in the folder of a trial."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrialCircuits:
-    """Stored circuits of a folder of results.
+def trial_circuits(out: Path, trials: Mapping[str, str]) -> ViewData:
+    """Read the circuits of trials: explorations (`relations.explored`), in the order of the trials.
 
-    Attributes:
-        explorations: explorations (`relations.explored`), in the order of the trials.
-        broken: map from a file that cannot be used to the reason.
-        hashes: map from file to SHA-256 of its content.
+    `trials` maps each name, in the order of the page, to the command that makes its circuits.
     """
-
-    explorations: list[dict[str, Any]] = field(default_factory=list)
-    broken: dict[str, str] = field(default_factory=dict)
-    hashes: dict[str, str] = field(default_factory=dict)
-
-
-def trial_circuits(out: Path, trials: Mapping[str, str]) -> TrialCircuits:
-    """Read the circuits of trials.
-
-    Args:
-        out: folder of results.
-        trials: map from the name of each trial, in the order of the page, to the command that makes its circuits.
-    """
-    data = TrialCircuits()
+    explorations: list[dict[str, Any]] = []
+    data = ViewData(content={"explorations": explorations})
     for trial, command in trials.items():
         path, name = out / trial / CIRCUITS, f"{trial}/{CIRCUITS}"
         if not path.exists():
             continue
         try:
             stored = read_circuits(path, command)
-            data.explorations.extend(unpooled(stored["explorations"], stored["pool"]))
+            explorations.extend(unpooled(stored["explorations"], stored["pool"]))
             data.hashes[name] = file_digest(path)
         except (LengthgenError, OSError) as error:
             data.broken[name] = in_words(error)

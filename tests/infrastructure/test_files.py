@@ -26,6 +26,16 @@ def test_a_killed_writer_s_partial_file_is_swept_and_nothing_else(tmp_path):
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["whole.json"]
 
 
+def test_a_writer_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    write_bytes(path, b"old")
+    monkeypatch.setattr("os.fsync", lambda handle: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_bytes(path, b"new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+    assert path.read_bytes() == b"old"
+
+
 def test_a_living_writer_s_partial_file_is_not_swept(tmp_path, monkeypatch):
     """Another command may write below the same folder at any moment."""
     monkeypatch.setattr(os, "fsync", lambda handle: elsewhere("files.sweep_partial(path)", tmp_path))

@@ -11,6 +11,7 @@ from lengthgen.empirical.experiment import cost
 from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.questions import rounds
 from lengthgen.questions.experiment import (
@@ -20,7 +21,7 @@ from lengthgen.questions.experiment import (
     stored_predictions,
     task_experiment,
 )
-from lengthgen.questions.rounds import UntilDecided, run_conjecture, sweep_all
+from lengthgen.questions.rounds import UntilDecided, announce_replacement, run_conjecture, sweep_all
 from lengthgen.terminal.typed import BudgetError, parse_budget
 from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file
 
@@ -205,3 +206,17 @@ def test_tasks_of_one_name_in_two_files_do_not_share_a_folder(tmp_path, monkeypa
     frozen_predictions(first_again)  # the same file by another path
     (tmp_path / "a" / "my.py").unlink()
     frozen_predictions(second)
+
+
+def test_a_trial_of_other_cells_is_not_replaced_in_silence(tmp_path, capsys):
+    path = tmp_path / "conjecture.json"
+    announce_replacement(path, "a")
+    write_sealed_json(path, {"frozen": "a"})
+    announce_replacement(path, "a")
+    assert not capsys.readouterr().err
+    announce_replacement(path, "b")
+    line = capsys.readouterr().err
+    assert line.startswith(f"{path} holds a trial of other cells or predictions, and is replaced") and "--out" in line
+    path.write_text("{", encoding="utf-8")
+    announce_replacement(path, "b")
+    assert not capsys.readouterr().err

@@ -25,11 +25,20 @@ OF_RUNS = ("accuracy-made-up", "results-made-up", "coverage-made-up")
 OF_TRIAL = ("predicted-made-up",)
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """Folder of a made-up protocol with its runs and its trial."""
+    folder = tmp_path_factory.mktemp("template")
+    sources(folder)
+    return folder
+
+
 @pytest.fixture
-def made_up(tmp_path):
+def made_up(template, tmp_path):
     """Sources of a made-up protocol, and options of the command."""
-    given, name = sources(tmp_path)
-    return given, ("--protocol", name, "--profile", "smoke", "--out", str(given.out))
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
+    given = Sources(out=tmp_path / "out", profile="smoke", width=7.0)
+    return given, ("--protocol", str(tmp_path / "made-up.toml"), "--profile", "smoke", "--out", str(given.out))
 
 
 def test_every_entry_has_a_name_for_files_and_a_title(tmp_path, answer):

@@ -1,7 +1,6 @@
 """`lengthgen lrc`: what it answers, in JSON and as a table, and one line for every mistake."""
 
 import json
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -71,14 +70,6 @@ def test_an_explanation_names_the_pairs_that_break_a_relation(answer):
         "first_wrong": [1, 5], "entry_there": "1", "learned_there": "0",
     }  # fmt: skip
     assert by_name["clipped-0"]["limits"] == [0, 1, 2, 3]
-    window = answer("lrc", "2 if i == j else 1 if j - i == 1 else 0", "--explain")
-    constant = next(row for row in window["relations"] if row["relation"] == "constant")
-    assert constant["conflict"] == [[1, 1], [1, 5]]
-    assert constant["learned"]["learned_there"] == str(Fraction(4 * 2 + 3 * 1, 10))
-    assert window["ideal"][1:] == [
-        {"label": 1, "value": "2", "cells": 8, "first": [1, 1]},
-        {"label": 2, "value": "1", "cells": 7, "first": [1, 2]},
-    ]
 
 
 def test_vector_tokens(answer):
@@ -208,47 +199,27 @@ def test_long_scales_of_a_function_of_the_distance(answer):
 
 
 MISTAKES = {
-    "unknown name": (("k*i",), "unknown name 'k'"),
     "division by zero": (("1/(i-2)",), "division by zero at i=2, j=2"),
     "not a whole number": (("gcd(i/2, 3)",), "gcd takes whole numbers, not 1/2 and 3 at i=1, j=1"),
     "complex": (("sqrt(i-3)",), "(-2)**(1/2) is not real at i=1, j=1"),
     "logarithm of zero": (("log(i-1)",), "at i=1, j=1"),
     "depends on a parameter": (("1 if a > 0 else 0", "--parameters", "a"), "depends on a parameter"),
     "bad parameter": (("a", "--parameters", "min"), "'min' cannot name a parameter"),
-    "no scales": (("1", "--scales", ""), "neither a number nor a range"),
     "descending scales": (("1", "--scales", "8,4"), "must ascend"),
-    "scale 0": (("1", "--scales", "0,4"), "must ascend within 1.."),
-    "a scale and a half": (("1", "--scales", "1.5"), "neither a number nor a range"),
     "too large": (("i*j", "--scales", "4,100000"), "too large"),
-    "too large one by one": (("sqrt(i*j)", "--scales", "4,1000"), "too large"),
-    "no array": (("HERE/none.npy",), "does not exist"),
-    "no file": (("HERE/none.py:f",), "does not exist"),
-    "not square": (("HERE/wide.npy",), "square matrix"),
-    "a NaN": (("HERE/nan.npy",), "NaN at i=1, j=2"),
     "below the diagonal": (("HERE/full.npy",), r"A(2, 1) is not 0 although i > j"),
-    "complex array": (("HERE/complex.npy",), "complex.npy': a pattern must hold real numbers"),
-    "pickled array": (("HERE/object.npy",), "cannot be read"),
     "array too small": (("HERE/small.npy", "--scales", "1,9"), "scale must be 1 to 2"),
     "no such name": (("HERE/mine.py:nothing",), "defines no 'nothing'"),
     "no pattern": (("HERE/mine.py:text",), "is no pattern"),
-    "a function of one": (("HERE/mine.py:one",), "is no pattern"),
-    "a function that fails": (("HERE/mine.py:fails",), "ZeroDivisionError"),
-    "a function of strings": (("HERE/mine.py:words",), "real numbers"),
     "a file that fails": (("HERE/broken.py:f",), "fails"),
 }
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_gets_one_line_and_exit_code_two(run, tmp_path, name):
-    arrays = {
-        "wide": np.ones((2, 3)), "nan": np.array([[1, np.nan], [0, 1]]), "full": np.ones((2, 2)),
-        "complex": np.triu(np.ones((2, 2))) * 1j, "object": np.array([[None]]), "small": np.eye(2),
-    }  # fmt: skip
-    for file, array in arrays.items():
+    for file, array in {"full": np.ones((2, 2)), "small": np.eye(2)}.items():
         np.save(tmp_path / f"{file}.npy", array)
-    (tmp_path / "mine.py").write_text(
-        "text = 'i'\ndef one(i): return i\ndef fails(i, j): return 1 // (j - 3)\ndef words(i, j): return 'i'\n"
-    )
+    (tmp_path / "mine.py").write_text("text = 'i'\n")
     (tmp_path / "broken.py").write_text("def f(i, j: return i\n")
     arguments, says = MISTAKES[name]
     refused(run("lrc", *(argument.replace("HERE", str(tmp_path)) for argument in arguments)), says)

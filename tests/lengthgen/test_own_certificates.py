@@ -113,16 +113,18 @@ NO_CERTIFICATE = {
     "constants of no JSON": '{"lower": NaN}',
     "a lone surrogate": '{"task": "\\ud800"}',
     "half": '{"task": "parity"',
+    "no text": b"\xff\xfe\x00",
 }
 FIELDS = {
-    "task": [None, 3, [], {}, "nothing", "parity" * 10**6, "\x1b[2J", "no.py:task", "\ud800"],
+    "format": [2],
+    "task": [None, 3, [], {}, "nothing", "copy", "parity" * 10**6, "\x1b[2J", "no.py:task", "\ud800"],
     "base": ["2", True, 2.0, -1, 0, 2, 10**9, 10**4000, []],
     "layout": [None, "diagonal", ["free"], "aligned" * 10**6],
     "largest_scale": [None, 0, -1, True, "4", 129, 10**9, 4.0],
     "scale": [None, 0, 5, 10**9, "4", [4]],
-    "arity": [0, -1, 9, 10**9, None, "2"],
-    "mode": ["any", None, 1],
-    "lower": [0, 10**9, None, "1", -1, "-inf"],
+    "arity": [1, 0, -1, 9, 10**9, None, "2"],
+    "mode": ["typed", "any", None, 1],
+    "lower": [2, 0, 10**9, None, "1", -1, "-inf"],
     "upper": [0, "1", -1, 10**9, []],
     "prompts": [None, [], {"1": None}, {"1": [1]}, {"x": ["0 ="]}, {"1": ["0"]}, {"1": ["0" * 10**6]}, {"9": []}],
     "steps": [None, [], [[1]], [[1, 10**9]], [[1, "2"]], [[1, -1]], {}, [[10**9, 3]]],
@@ -147,7 +149,8 @@ def good(tmp_path_factory):
 @pytest.mark.parametrize("name", NO_CERTIFICATE)
 def test_a_file_that_is_no_certificate_proves_nothing(run, name, tmp_path):
     file = tmp_path / "proof.json"
-    file.write_text(NO_CERTIFICATE[name])
+    content = NO_CERTIFICATE[name]
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
     refused(run("check-certificate", str(file)), "proof.json")
 
 
@@ -163,13 +166,24 @@ def test_a_certificate_with_a_wrong_field_proves_nothing(run, field, good, tmp_p
     refused(run("check-certificate", str(file)), "proves nothing")
 
 
+def test_a_certificate_of_other_bounds_or_of_a_wrong_circuit_proves_nothing(run, answer, good, tmp_path):
+    file = tmp_path / "proof.json"
+    [operator] = good["circuit"]["operators"]
+    flipped = good["circuit"] | {"operators": [{key: {"0": "1", "1": "0"}.get(of, of) for key, of in operator.items()}]}
+    for change in ({"lower": 2, "upper": 2}, {"circuit": flipped}):
+        file.write_text(json.dumps(good | change))
+        refused(run("check-certificate", str(file)), "proves nothing")
+    file.write_text(json.dumps(good))
+    assert answer("check-certificate", str(file))["proved"]
+
+
 def test_a_path_that_is_no_regular_file_is_not_read(run, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     large = tmp_path / "large.json"
     with large.open("wb") as file:
         file.truncate(1 << 30)
-    for path in ("/dev/zero", str(pipe), str(tmp_path), str(large)):
+    for path in ("/dev/zero", str(pipe), str(tmp_path), str(large), "nowhere.json"):
         refused(run("check-certificate", path), path)
 
 

@@ -58,6 +58,7 @@ MADE = {
     "exits later": ("lambda i, j: sys.exit(0) if j == 3 else 1", "'mine.py:mine' at i=1, j=3 fails: SystemExit: 0"),
     "reads a closed input": ("lambda i, j: raising(EOFError())()", "at i=1, j=1 fails: EOFError"),
     "recurs": ("deep", "at i=1, j=1 fails: RecursionError"),
+    "divides by zero": ("lambda i, j: 1 // (j - 3)", "at i=1, j=3 fails: ZeroDivisionError"),
     "gives nothing": ("of(None)", "must hold real numbers, not NoneType"),
     "gives text": ("of('1')", "must hold real numbers, not str"),
     "gives a NaN": ("of(float('nan'))", "is a NaN"),
@@ -172,7 +173,8 @@ ARRAYS = {
     "of one dimension": (saved(np.ones(3)), "must be a square matrix, not of shape (3,)"),
     "of three dimensions": (saved(np.ones((3, 3, 3))), "must be a square matrix, not of shape (3, 3, 3)"),
     "without entries": (saved(np.ones((0, 0))), "must be a square matrix"),
-    "a NaN": (saved(np.triu(np.full((4, 4), np.nan))), "holds a NaN at i=1, j=1"),
+    "of two rows of three": (saved(np.ones((2, 3))), "must be a square matrix, not of shape (2, 3)"),
+    "a NaN": (saved(np.array([[1, np.nan], [0, 1]])), "holds a NaN at i=1, j=2"),
 }
 
 

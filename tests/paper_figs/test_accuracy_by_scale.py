@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 from numpy.typing import NDArray
 from scipy.stats import beta, binomtest
 
@@ -16,6 +15,7 @@ from lengthgen.paper_figs import style
 from lengthgen.paper_figs.figures import accuracy
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.seed_scores import CellScores, interval
+from tests.paper_figs.test_run_figures import on_the_page, panel
 
 TRAIN = (1, 2, 3)
 THRESHOLD = 0.9
@@ -43,7 +43,6 @@ def drawing(cells: list[CellScores]) -> Drawing:
 
 @pytest.fixture(scope="module")
 def figure(drawing: Drawing) -> Figure:
-    assert isinstance(drawing.shown, Figure)
     return drawing.shown
 
 
@@ -55,12 +54,7 @@ def _drawing(
 
 def _drawn(cells: Sequence[CellScores], train: Sequence[int] = TRAIN) -> Figure:
     shown = _drawing(cells, train).shown
-    assert isinstance(shown, Figure)
     return shown
-
-
-def _panel(figure: Figure, gid: str) -> Axes:
-    return next(axes for axes in figure.axes if axes.get_gid() == gid)
 
 
 def _curves(axes: Axes, gid: str) -> list[NDArray[np.float64]]:
@@ -69,7 +63,7 @@ def _curves(axes: Axes, gid: str) -> list[NDArray[np.float64]]:
 
 def test_curves_are_medians_and_seeds(figure: Figure, cells: list[CellScores]) -> None:
     for cell in cells:
-        axes = _panel(figure, f"exact match:{cell.format}:0")
+        axes = panel(figure, f"exact match:{cell.format}:0")
         (curve,) = _curves(axes, f"median:{cell.encoding}")
         assert curve.tolist() == [median(cell.exact_match[scale]) for scale in cell.scales]
         seeds = np.array(_curves(axes, f"seed:{cell.encoding}"))
@@ -79,7 +73,7 @@ def test_curves_are_medians_and_seeds(figure: Figure, cells: list[CellScores]) -
 def test_shares_have_exact_intervals_in_the_table(figure: Figure, drawing: Drawing, cells: list[CellScores]) -> None:
     rows = {(row["format"], row["encoding"], row["scale"]): row for row in drawing.rows}
     for cell in cells:
-        axes = _panel(figure, f"solved:{cell.format}:0")
+        axes = panel(figure, f"solved:{cell.format}:0")
         (shares,) = _curves(axes, f"share:{cell.encoding}")
         for scale, share in zip(cell.scales, shares, strict=True):
             solved = sum(value >= THRESHOLD for value in cell.exact_match[scale])
@@ -102,12 +96,12 @@ def test_the_training_range_is_shaded_and_nothing_else(cells: list[CellScores]) 
     for axes in figure.axes:
         shaded = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
         assert [(round(box.x0, 6), round(box.x1, 6)) for box in shaded] == [(0.5, 2.5), (4.5, 5.5)]
-    (threshold,) = _curves(_panel(figure, "exact match:aligned:0"), "threshold")
+    (threshold,) = _curves(panel(figure, "exact match:aligned:0"), "threshold")
     assert (threshold == THRESHOLD).all()
 
 
 def test_no_marks_of_one_scale_coincide(figure: Figure) -> None:
-    axes = _panel(figure, "solved:aligned:0")
+    axes = panel(figure, "solved:aligned:0")
     places = [line.get_xdata()[0] for line in axes.lines if str(line.get_gid()).startswith("share:")]
     in_points = np.diff(sorted(axes.transData.transform([(place, 0) for place in places])[:, 0])) * 72 / figure.dpi
     assert (in_points > 2).all()
@@ -158,7 +152,7 @@ def test_more_than_six_encodings_take_further_panels() -> None:
     titles = {axes.get_title() for axes in figure.axes} - {""}
     assert titles == {*(f"synthetic, aligned ({part} of 3)" for part in (1, 2, 3)), "synthetic, unaligned"}
     _legend_hides_nothing(figure)
-    _on_the_page(figure)
+    on_the_page(figure, beyond=0)
     for axes in figure.axes:
         if axes.get_xlabel():
             assert any(label.get_visible() and label.get_text() for label in axes.get_xticklabels())
@@ -175,17 +169,7 @@ def test_parameters_and_encodings_of_ones_own_are_told_apart_in_the_legend() -> 
 
 
 def test_text_is_legible_and_on_the_page(figure: Figure) -> None:
-    _on_the_page(figure)
-
-
-def _on_the_page(figure: Figure) -> None:
-    figure.draw_without_rendering()
-    for text in figure.findobj(Text):
-        if text.get_text() and text.get_visible():
-            box = text.get_window_extent()
-            assert text.get_fontsize() >= style.SMALLEST_TEXT
-            assert not text.get_usetex()
-            assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+    on_the_page(figure, beyond=0)
 
 
 def test_rows_hold_what_is_drawn(drawing: Drawing, cells: list[CellScores]) -> None:
@@ -217,7 +201,7 @@ def test_the_caption_counts_fits_and_successes() -> None:
 def test_other_scales_and_one_format(scales: Sequence[int], train: Sequence[int]) -> None:
     given = [_cell("aligned", encoding, scales=scales, seeds=1) for encoding in ENCODINGS["aligned"]]
     figure = _drawn(given, train)
-    ticks = _panel(figure, "solved:aligned:0").get_xticks()
+    ticks = panel(figure, "solved:aligned:0").get_xticks()
     assert all(float(tick).is_integer() for tick in ticks)
     assert len(scales) > 10 or ticks.tolist() == list(scales)
 

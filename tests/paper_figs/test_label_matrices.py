@@ -17,8 +17,8 @@ from lengthgen.circuits.tasks import load
 from lengthgen.paper_figs.figures import label_matrices
 from lengthgen.paper_figs.figures.instance import Instance
 from lengthgen.paper_figs.saving import Drawing
-from lengthgen.paper_figs.style import SMALLEST_TEXT
 from lengthgen.theory.relation import NO_LABEL
+from tests.paper_figs.test_run_figures import on_the_page, panel
 
 SCALE = 3
 ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
@@ -37,12 +37,7 @@ def drawing(analyses: dict[str, Analysis]) -> Drawing:
 
 @pytest.fixture(scope="module")
 def figure(drawing: Drawing) -> Figure:
-    assert isinstance(drawing.shown, Figure)
     return drawing.shown
-
-
-def _panel(figure: Figure, gid: str) -> Axes:
-    return next(axes for axes in figure.axes if axes.get_gid() == gid)
 
 
 def _marks(axes: Axes) -> dict[int, tuple[float, float]]:
@@ -64,7 +59,7 @@ def test_a_matrix_shows_the_labels_of_its_relation(
     analysis = analyses[format_]
     length = analysis.circuit.wirings[SCALE][-1].position
     expected = relation_of(parse_encoding(encoding), analysis.circuit).labels(length, SCALE)
-    axes = _panel(figure, f"{format_}:{encoding}")
+    axes = panel(figure, f"{format_}:{encoding}")
     mesh = next(artist for artist in axes.collections if artist.get_gid() == "labels")
     shaded = np.ma.asarray(mesh.get_array()).reshape(expected.shape)
     written = np.full_like(expected, NO_LABEL)
@@ -83,7 +78,7 @@ def test_the_marked_cells_are_the_arguments_of_the_step(
 ) -> None:
     wiring = analyses[format_].circuit.wirings[SCALE][1]
     expected = {slot: (key, wiring.position - 1) for slot, key in enumerate(wiring.arguments, start=1)}
-    assert _marks(_panel(figure, f"{format_}:{encoding}")) == expected
+    assert _marks(panel(figure, f"{format_}:{encoding}")) == expected
 
 
 def test_the_marked_arguments_of_parity_are_x2_and_y1(analyses: dict[str, Analysis]) -> None:
@@ -98,7 +93,7 @@ def test_bold_labels_are_those_of_arguments(figure: Figure, analyses: dict[str, 
     for format_, analysis in analyses.items():
         bold = {
             (int(text.get_position()[1]), int(text.get_position()[0]))
-            for text in _panel(figure, f"{format_}:rpe").texts
+            for text in panel(figure, f"{format_}:rpe").texts
             if text.get_fontweight() == "bold"
         }
         assert bold == set(analysis.circuit.roles(SCALE))
@@ -111,7 +106,7 @@ def test_tokens_name_the_positions(figure: Figure, analyses: dict[str, Analysis]
     assert names["aligned"] == ["x1", "x2", "x3", "_", "_", "_", "=", "y1", "y2", "y3", "$"]
     assert names["unaligned"] == ["x1", "x2", "x3", "=", "y1", "y2", "y3", "$"]
     for format_, expected in names.items():
-        axes = _panel(figure, f"{format_}:{ENCODINGS[format_][0]}")
+        axes = panel(figure, f"{format_}:{ENCODINGS[format_][0]}")
         for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
             assert [label.get_text().replace(r"\$", "$") for label in labels] == expected
 
@@ -154,7 +149,7 @@ def test_titles_and_caption_quote_the_induced_operators(figure: Figure, drawing:
     starts = {"aligned": "Aligned (operands padded up to scale 4)", "unaligned": "Unaligned"}
     for format_, counts in expected.items():
         for encoding, count in counts.items():
-            title = _panel(figure, f"{format_}:{encoding}").get_title()
+            title = panel(figure, f"{format_}:{encoding}").get_title()
             assert title.endswith(f": {count}")
         sentence = caption[caption.index(f"{starts[format_]}: x2 (slot 1)") :]
         assert sentence.index(f"({counts['rpe']})") < sentence.index(f"({counts['nope']})")
@@ -177,27 +172,13 @@ def test_rows_hold_every_cell_once(drawing: Drawing, analyses: dict[str, Analysi
     assert marked == {(format_, token, "y1", slot) for format_ in lengths for token, slot in (("x2", "1"), ("y1", "2"))}
 
 
-def _texts(figure: Figure) -> list[Text]:
-    figure.draw_without_rendering()
-    return [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
-
-
-def _on_the_page(figure: Figure) -> None:
-    page = figure.bbox
-    for text in _texts(figure):
-        assert text.get_fontsize() >= SMALLEST_TEXT, text
-        assert not text.get_usetex()
-        box = text.get_window_extent()
-        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1, text
-
-
 def _apart(texts: list[Text]) -> None:
     boxes = [text.get_window_extent() for text in texts]
     assert not any(first.overlaps(second) for first, second in combinations(boxes, 2))
 
 
 def test_text_is_legible_and_on_the_page(figure: Figure) -> None:
-    _on_the_page(figure)
+    on_the_page(figure, beyond=0)
 
 
 MANY = {
@@ -208,7 +189,7 @@ MANY = {
 
 def test_more_than_four_encodings_take_further_lines_and_stay_apart(analyses: dict[str, Analysis]) -> None:
     figure = label_matrices.drawing(analyses, scale=SCALE, encodings=MANY).shown
-    _on_the_page(figure)
+    on_the_page(figure, beyond=0)
     assert figure.get_size_inches()[1] < 9, "it fits a page"
     matrices = [axes for axes in figure.axes if axes.get_gid()]
     assert [axes.get_gid() for axes in matrices] == [
@@ -239,11 +220,11 @@ def test_every_slot_of_the_step_is_in_the_legend(task: str) -> None:
     analysis = analyse(load(task, base=3), "unaligned", SCALE + 1)
     figure = label_matrices.drawing({"unaligned": analysis}, scale=SCALE, encodings={"unaligned": ("ipe-sh",)}).shown
     (legend,) = figure.legends
-    slots = sorted(_marks(_panel(figure, "unaligned:ipe-sh")))
+    slots = sorted(_marks(panel(figure, "unaligned:ipe-sh")))
     assert legend.get_title().get_text().startswith("u1: unit operator. Step 2, which gives y2")
     assert [text.get_text() for text in legend.get_texts()] == [f"slot {slot}" for slot in slots]
     assert len(slots) > 2
-    _on_the_page(figure)
+    on_the_page(figure, beyond=0)
 
 
 UNFIT = {

@@ -16,7 +16,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.path import Path
-from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from lengthgen.infrastructure.errors import LengthgenError
@@ -27,6 +26,7 @@ from lengthgen.theory.learning.pola import learned_matrix
 from lengthgen.theory.pattern import Pattern, from_array, from_formula
 from lengthgen.theory.pattern import from_function as pattern_from_function
 from lengthgen.theory.relation import absolute, clipped_relative, constant, relative, t5_buckets
+from tests.paper_figs.test_run_figures import on_the_page
 
 Cell = tuple[int, int, int]
 
@@ -93,7 +93,6 @@ def drawing(name: str) -> Drawing:
 
 def drawn(name: str) -> Figure:
     shown = drawing(name).shown
-    assert isinstance(shown, Figure)
     return shown
 
 
@@ -315,14 +314,8 @@ def test_numbers_are_coloured_around_white_and_alike_in_grey_on_both_sides() -> 
 @pytest.mark.parametrize("name", CASES)
 def test_text_is_legible_on_the_page_and_in_its_cell(name: str) -> None:
     figure = drawn(name)
-    figure.draw_without_rendering()
     assert figure.get_size_inches()[0] == style.PAGE_WIDTH
-    page = figure.bbox
-    for text in figure.findobj(Text):
-        if text.get_text() and text.get_visible():
-            assert float(text.get_fontsize()) >= style.SMALLEST_TEXT, text
-            box = text.get_window_extent()
-            assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1, text
+    on_the_page(figure, beyond=0)
     squares = {tuple(np.round(axes.get_window_extent().size, 6)) for axes in figure.axes if axes.get_gid() != "scale"}
     assert len(squares) == 1 and len(set(*squares)) == 1, "matrices are squares of one size"
     for axes in figure.axes:

@@ -5,7 +5,6 @@ from statistics import median
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lengthgen.paper_figs.figures import prism_positions
 from lengthgen.paper_figs.sources import Sources
@@ -99,7 +98,6 @@ def test_the_tokens_that_training_showed(trained: tuple[Sources, str]) -> None:
 def test_histograms_are_drawn_with_the_trained_range_framed(trained: tuple[Sources, str]) -> None:
     given, name = trained
     drawing = prism_positions._first_runs(given, protocol=name)
-    assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     for sharpening, gid in (("learned", "sharpened"), ("none", "without sharpening")):
         run = prism_positions.runs_by_sharpening(given, name)["copy"][sharpening][0]
@@ -121,7 +119,6 @@ def test_histograms_are_drawn_with_the_trained_range_framed(trained: tuple[Sourc
 def test_gate_entropy_is_drawn_by_token_and_by_kind(trained: tuple[Sources, str]) -> None:
     given, name = trained
     drawing = prism_positions._sharpened_runs(given, protocol=name)
-    assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     runs = prism_positions.runs_by_sharpening(given, name)["copy"]["learned"]
     beyond, within = ([prism_positions.read_positions(run, given.store, scale) for run in runs] for scale in (4, 2))
@@ -140,7 +137,6 @@ def test_gate_entropy_is_drawn_by_token_and_by_kind(trained: tuple[Sources, str]
 def test_both_ways_of_sharpening_are_drawn(trained: tuple[Sources, str]) -> None:
     given, name = trained
     drawing = prism_positions._both_arms(given, protocol=name)
-    assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     above, below = panel(drawing.shown, "exact match:copy"), panel(drawing.shown, "entropy:copy")
     for arm, runs in prism_positions.runs_by_sharpening(given, name)["copy"].items():

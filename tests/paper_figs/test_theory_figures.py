@@ -12,7 +12,6 @@ import matplotlib
 import pytest
 import sympy as sp
 import torch
-from matplotlib.figure import Figure
 
 from lengthgen.circuits.tasks import TASKS
 from lengthgen.empirical.encodings.relations import Wavelet
@@ -107,7 +106,6 @@ def test_volumes_are_those_of_a_fine_lattice(drawn: Drawn) -> None:
         near = [x for x in centres if min(abs(x), abs(x - 1)) < eps]
         assert volumes[0].volumes[share] == Fraction(len(near) ** 2, 128**2)
     drawing = drawn("reachable-volume")
-    assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     for volume_case in volumes:
         lines = {line.get_gid(): line for line in panel(drawing.shown, f"D:{volume_case.free}").lines}
@@ -118,7 +116,6 @@ def test_volumes_are_those_of_a_fine_lattice(drawn: Drawn) -> None:
 def test_induced_complexity_is_drawn_as_computed(drawn: Drawn) -> None:
     curves_by_task = src_by_scale.induced_curves()
     drawing = drawn("induced-complexity")
-    assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     for task, curves in curves_by_task.items():
         axes = panel(drawing.shown, task)
@@ -135,7 +132,6 @@ def test_score_laws_are_the_formulas(drawn: Drawn) -> None:
     courses = score_laws.score_curves()
     by_name = {course.name: course for course in courses}
     drawing = drawn("score-laws")
-    assert isinstance(drawing.shown, Figure)
     slope = -by_name["alibi"].bias[1]
     assert slope > 0 and by_name["alibi"].bias == pytest.approx([-slope * distance for distance in range(25)])
     angle = math.acos(by_name["rope"].kernel[1])
@@ -190,7 +186,6 @@ def test_tables_of_tasks_hold_real_instances(drawn: Drawn) -> None:
 
 def test_the_ledger_counts_claims() -> None:
     drawing = ledger_matrix.ledger_drawing(CLAIMS, width=7.0)
-    assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     [axes] = drawing.shown.axes
     drawn = Counter()
@@ -213,7 +208,6 @@ def label_curves() -> dict[str, dict[Fraction, int]]:
 def test_computed_figures_fit_every_width(drawn: Drawn, label_curves: dict[str, dict[Fraction, int]]) -> None:
     narrow = lrc_figures.growth_drawing(width=NARROWEST), lrc_figures.scores_drawing(label_curves, width=NARROWEST)
     for shown in (drawing.shown for drawing in (drawn("lrc-growth"), drawn("score-labels"), *narrow)):
-        assert isinstance(shown, Figure)
         on_the_page(shown)
 
 

@@ -1,4 +1,4 @@
-"""Refinement, meet and join are those of the partition lattice, held to partitions of up to 6 cells."""
+"""Refinement, meet, join and coarsening are those of the partition lattice, held to partitions of up to 6 cells."""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.theory.lattice import cells_for, equivalent, join, meet, refinement_witness, refines
+from lengthgen.theory.lattice import cells_for, coarsen, equivalent, join, meet, refinement_witness, refines
 from lengthgen.theory.relation import (
     Relation,
     absolute,
@@ -156,6 +156,26 @@ def test_meet_and_join_give_the_same_order(a: Relation, b: Relation, c: Relation
     assert refines(a, joined(a, b), scale=4)
 
 
+@given(a=relations(), modulus=st.integers(1, 5))
+def test_coarsening_merges_labels_by_function_and_by_mapping_alike(a: Relation, modulus: int) -> None:
+    by_function = coarsen(a, lambda label: label % modulus, name="modulo")
+    by_mapping = coarsen(a, {label: label % modulus for label in range(8)}, name="modulo")
+    for n in range(1, 5):
+        labels = a.labels(n, n)
+        expected = np.where(labels < 0, labels, labels % modulus)
+        np.testing.assert_array_equal(by_function.labels(n, n), expected)
+        np.testing.assert_array_equal(by_mapping.labels(n, n), expected)
+    assert refines(a, by_function, scale=4)
+
+
+@given(a=relations(), b=relations())
+def test_every_coarser_relation_is_a_coarsening(a: Relation, b: Relation) -> None:
+    coarse = joined(a, b)
+    fine_cells = cells_for(a, coarse, scale=4)
+    image = dict(zip(fine_cells.labels(a).tolist(), fine_cells.labels(coarse).tolist(), strict=True))
+    assert same(coarsen(a, image, name="image"), coarse)
+
+
 CHAINS = [
     (absolute(), relative()),
     (absolute(), key_position()),
@@ -204,7 +224,7 @@ def test_a_join_can_be_coarser_up_to_a_greater_scale_and_knows_its_own() -> None
 
 
 def test_joined_labels_are_numbered_by_first_use() -> None:
-    backwards = from_function(lambda i, j: 9 - (j - i), name="backwards")
+    backwards = coarsen(relative(), lambda label: 9 - label, name="backwards")
     for relation in (relative(), backwards):
         assert join(relation, relation, scale=4).labels(4)[0].tolist() == [0, 1, 2, 3]
     assert join(query_position(), query_position(), scale=3).labels(3)[:, 2].tolist() == [2, 2, 2]
@@ -240,6 +260,11 @@ def test_renumbering_lets_a_deep_meet_through() -> None:
     [
         (lambda: refines(relative(), constant(), scale=0), "scale must be at least 1, not 0"),
         (lambda: join(relative(), constant(), scale=-2), "scale must be at least 1, not -2"),
+        (lambda: coarsen(relative(), {0: 1}, name="few").labels(2), "'few' does not say what label 1 of 'relative'"),
+        (lambda: coarsen(relative(), lambda label: -label, name="neg").labels(2), "'neg' turns label 1 into -1"),
+        (lambda: coarsen(relative(), lambda label: label / 2, name="half").labels(2), "'half' turns label 0 into 0.0"),
+        (lambda: coarsen(relative(), {0: 2**63, 1: 0}, name="huge").labels(2), "'huge' turns label 0 into"),
+        (lambda: coarsen(FROM_END, lambda label: label, name="hint").labels(2), "pass scale=n"),
         (lambda: meet(FROM_END, relative()).labels(2), "pass scale=n"),
     ],
 )

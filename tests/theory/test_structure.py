@@ -139,6 +139,10 @@ def test_ranges_and_settling_of_random_families_are_true() -> None:
         ("max(i, i*sqrt(2) - j)", Structure.KEY),
         ("d * i", Structure.KEY),
         ("i * j / j", Structure.KEY),
+        ("cos(pi * 2**(i == 7))", Structure.KEY),  # 2**0 is odd
+        ("(-1)**(3**(i > 7) * j)", Structure.GENERAL),
+        ("(-1)**(i**2 * j**3)", Structure.GENERAL),
+        ("(-1)**(i**(j == 9))", Structure.GENERAL),
         ("j % 3", Structure.QUERY),
         ("(1 - i) * j + i * j", Structure.QUERY),
         ("i if i > j else j", Structure.QUERY),

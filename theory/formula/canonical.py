@@ -3,7 +3,7 @@
 An expression equals the formula wherever the formula has a value; nothing is claimed elsewhere. Positions are positive
 integers, choices and floors are functions about which only their arguments are known. `lengthgen.theory.zero` decides
 zeros; signs follow from the form, since sympy's own may be wrong: to sympy 1.14, 1 - 2/(u + v + 1) is negative for all
-u and v >= 0. Needed for `exp(i)/exp(j)`, a function of j - i, and for `1/(1 + sin(i*j))`, which always has a value.
+u and v >= 0. They show that `exp(i)/exp(j)` is a function of j - i, and that `1/(1 + sin(i*j))` always has a value.
 """
 
 from collections.abc import Callable, Iterable
@@ -63,6 +63,7 @@ def _part(node: Node, at: Substitution) -> Expression:
 
 
 def _read(node: Node, at: Substitution) -> Expression:
+    """Expression of a tree, as `expression_of`; raises `TooLong`, or what `exact.apply` raises."""
     match node:
         case Number(value=value):
             return to_sympy(value)
@@ -146,6 +147,7 @@ def never_zero(expression: Expression) -> bool:
 
 
 def _nonzero(factor: Expression) -> bool:
+    """True if the factor, which `sympy.factor` leaves whole, is proved to be non-zero, as in `never_zero`."""
     if factor.is_Pow and (factor.exp.is_negative or _nonzero(factor.base)):
         return True
     if isinstance(factor, sp.sin | sp.cos):
@@ -198,6 +200,7 @@ def signs(expression: Expression) -> frozenset[int]:
 
 
 def _signs(part: Expression) -> frozenset[int]:
+    """Signs that the form of an expression leaves possible."""
     if not part.free_symbols:
         sign = equality.sign(part)
         return _ANY if sign is None else frozenset({sign})
@@ -220,6 +223,7 @@ def _signs(part: Expression) -> frozenset[int]:
 
 
 def _signs_of_sum(total: Expression) -> frozenset[int]:
+    """Signs of a sum: its constant may outweigh all its waves, and its other terms may agree with the constant."""
     constant, amplitude, waves, others = sp.S.Zero, sp.S.Zero, [], set()
     weights: dict[Expression, Expression] = {}
     for term in sp.Add.make_args(total):
@@ -237,8 +241,8 @@ def _signs_of_sum(total: Expression) -> frozenset[int]:
     for side in (1, -1):
         margin = equality.sign(side * constant - amplitude)
         if margin in (0, 1) and all(-side not in each for each in others):
-            inner = any(map(_never_extreme, waves)) or any(0 not in each for each in others)
-            return frozenset({side} if margin or inner else {0, side})
+            nonzero = margin or any(map(_never_extreme, waves)) or any(0 not in each for each in others)
+            return frozenset({side} if nonzero else {0, side})
     return _ANY
 
 
@@ -294,6 +298,7 @@ def _quotient(first: Expression, last: Expression) -> Expression:
 
 
 def _power(base: Expression, exponent: Expression) -> Expression:
+    """Power, multiplied out if the exponent is an integer, else of factors."""
     terms = len(sp.Add.make_args(base))
     if exponent.is_Integer:
         times = abs(int(exponent))
@@ -310,6 +315,7 @@ def _power(base: Expression, exponent: Expression) -> Expression:
 
 
 def _absolute(operand: Expression) -> Expression:
+    """Absolute value; the operand or its negative where its sign is known."""
     possible = signs(operand)
     if -1 not in possible or 1 not in possible:
         return operand if -1 not in possible else -operand
@@ -343,15 +349,17 @@ def _floor(operand: Expression) -> Expression:
 
 def _wave(function: Any, angle: Expression) -> Expression:
     """Sine or cosine, whole turns taken out of the angle."""
-    turns = [(term / sp.pi).as_coeff_Mul() for term in sp.Add.make_args(angle)]
-    changed = [(weight, rest, *_turned(weight, rest)) for weight, rest in turns if rest.is_integer]
-    return function(angle + sp.pi * sp.Add(*(new * unit - weight * rest for weight, rest, new, unit in changed)))
+    half_turns = [(term / sp.pi).as_coeff_Mul() for term in sp.Add.make_args(angle)]
+    pairs = [(sp.Mul(weight, rest), sp.Mul(*_turned(weight, rest))) for weight, rest in half_turns if rest.is_integer]
+    return function(angle + sp.pi * sp.Add(*(turned - term for term, turned in pairs)))
 
 
 def _turned(weight: Expression, integer: Expression) -> tuple[Expression, Expression]:
     """Weight in -1 < w <= 1 and integer whose product is `weight * integer` up to an even number."""
-    unit = sp.Mul(*integer.as_powers_dict()) if weight.is_Integer else integer
-    return weight - 2 * sp.ceiling((weight - 1) / 2), unit
+    if weight.is_Integer:  # then only the parity of the integer matters, and b**k is as even as b is if k > 0
+        powers = integer.as_powers_dict().items()
+        integer = sp.Mul(*(base if signs(power) == {1} else base**power for base, power in powers))
+    return weight - 2 * sp.ceiling((weight - 1) / 2), integer
 
 
 _OPERATIONS: dict[str, Callable[..., Expression]] = {

@@ -172,7 +172,7 @@ def _separates_as_a_whole(node: Node, name: str) -> bool:
     """True if the tree is proved to be a product (name "*") or sum ("+") of a function of i and a function of j.
 
     It is a product if A(i, j) A(k, k) = A(i, k) A(k, j) and A(k, k) is not zero; it is a sum if
-    A(i, j) + A(1, 1) = A(i, 1) + A(1, j).  The right side consists of a function of i and one of j, whatever it means
+    A(i, j) + A(1, 1) = A(i, 1) + A(1, j). The right side consists of a function of i and one of j, whatever it means
     outside i <= k <= j.
     """
     if not _may_separate(node, name):

@@ -135,7 +135,7 @@ def floor(value: Value) -> int | None:
         lower = None if ball is None else unique_floor(ball, bits=bits)
         if lower is not None:
             return lower
-    # The value may be an integer itself: then every ball meets two floors.
+    # The value may be an integer itself, so that every ball meets two floors; the last ball has it in its middle.
     nearest = None if ball is None else unique_floor(ball.mid() + 0.5, bits=bits)
     return nearest if nearest is not None and equal(value, nearest) is Answer.YES else None
 
@@ -170,25 +170,20 @@ def group(values: Iterable[Value]) -> Groups:
 
 def _merge_equal(distinct: Sequence[Value], parent: list[int]) -> list[tuple[int, int]]:
     """Merge values that are proved equal; return the pairs that stay undecided."""
-    balls = [_ball(value, _BITS[0]) for value in distinct]
-    first_index: dict[Hashable, int] = {}
-    for index, value in enumerate(distinct):
-        _merge(parent, first_index.setdefault(value, index), index)
+    balls = {index: _ball(value, _BITS[0]) for index, value in enumerate(distinct)}
+    close = {index for pair in _meeting(balls) for index in pair}
+    sharper = {index: _ball(distinct[index], _BITS[1]) for index in close}
     unclear: list[tuple[int, int]] = []
-    compared = undecided = 0
-    pairs = _meeting({index: balls[index] for index in first_index.values()})
-    close = {index for pair in pairs for index in pair}
-    pairs = _meeting({index: _ball(distinct[index], _BITS[1]) for index in close})
-    for index_a, index_b in sorted(pairs):
+    compared = 0
+    for index_a, index_b in sorted(_meeting(sharper)):
         if _root(parent, index_a) == _root(parent, index_b):
             continue
         compared += 1
-        within_limits = compared <= MOST_ASKED and undecided < MOST_UNDECIDED
+        within_limits = compared <= MOST_ASKED and len(unclear) < MOST_UNDECIDED
         answer = equal(distinct[index_a], distinct[index_b]) if within_limits else Answer.UNDECIDED
         if answer is Answer.YES:
             _merge(parent, index_a, index_b)
         elif answer is Answer.UNDECIDED:
-            undecided += 1
             unclear.append((index_a, index_b))
     return unclear
 

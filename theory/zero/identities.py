@@ -2,10 +2,10 @@
 
 The expression is written as P/Q, with polynomials P and Q in generators: parameters, pi, log b for pairwise coprime
 integers b, exp(m/D), cos(m/D) and sin(m/D) for the monomials m of exponents and angles, and algebraic numbers. The
-square of sin(m/D) is replaced. Every rewriting is an identity, so P = 0 proves zero. Suppose that besides parameters
-and algebraic numbers at most one generator is a number, and that it is pi, log b, exp(1/D) or cos(1/D), which are
-transcendental (Lindemann 1882). Then the generators satisfy no relations but those that were used, so P = 0 is
-necessary as well.
+square of sin(m/D) is replaced by 1 - cos(m/D)**2. Every rewriting is an identity, so P = 0 proves zero. Suppose that
+besides parameters and algebraic numbers at most one generator is a number, and that it is pi, log b, exp(1/D) or
+cos(1/D), which are transcendental (Lindemann 1882). Then the generators satisfy no relations but those that were used,
+so P = 0 is necessary as well.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,11 +26,15 @@ _LARGEST_MULTIPLE = 32
 """Largest multiple of an angle whose sine and cosine are expanded in those of the angle."""
 
 Terms = dict[tuple[int, ...], Any]
-Fractions = tuple[Any, Any]
+"""Polynomial: exponents of the generators -> coefficient."""
+Quotient = tuple[Any, Any]
+"""Numerator and denominator."""
+Scales = dict[tuple[Any, sp.Expr], sp.Rational]
+"""D of each monomial, by the base of its power or "angle" for a sine or cosine."""
 
 
 def is_zero(value: sp.Expr) -> bool | None:
-    """True if the expression, which must have a value somewhere, is identically zero; None if not decided."""
+    """True if the expression is identically zero, False if not, None if undecided; it must have a value somewhere."""
     names = _Names()
     named = names.rename(value)
     # The replacement of a power may contain symbols that the expression itself does not.
@@ -76,16 +80,22 @@ class _Names:
         """Value with a symbol for each generator."""
         leaves = set(_leaves(value))
         numbers = [leaf.args[0] for leaf in leaves if isinstance(leaf, sp.log | sp.Pow)]
-        factors_base = algebraic.coprime_base(part for number in numbers for part in _parts(number))
-        scales: dict[Any, Any] = {}
+        coprime_base = algebraic.coprime_base(part for number in numbers for part in _parts(number))
+        weights: dict[tuple[Any, sp.Expr], list[sp.Rational]] = {}
         for leaf in leaves:
-            for kind, weight, monomial in _multiples(leaf, factors_base):
-                scale = sp.Rational(scales.get((kind, monomial), weight.q if kind != "angle" else 1 / abs(weight)))
-                of_angle = gcd(int(scale.q), int(weight.p)) if kind == "angle" else 1
-                scales[kind, monomial] = sp.Rational(lcm(int(scale.p), int(weight.q)), of_angle)
-        return value.xreplace({leaf: self._name(leaf, scales, factors_base) for leaf in leaves})
+            for kind, weight, monomial in _multiples(leaf, coprime_base):
+                weights.setdefault((kind, monomial), []).append(weight)
+        # All weights of a monomial become integers when multiplied by D; for angles, these have no common divisor.
+        scales = {
+            (kind, monomial): sp.Rational(
+                lcm(*(int(weight.q) for weight in of_monomial)),
+                gcd(*(int(weight.p) for weight in of_monomial)) if kind == "angle" else 1,
+            )
+            for (kind, monomial), of_monomial in weights.items()
+        }
+        return value.xreplace({leaf: self._name(leaf, scales, coprime_base) for leaf in leaves})
 
-    def _name(self, leaf: sp.Expr, scales: dict[Any, int], factors_base: list[int]) -> sp.Expr:
+    def _name(self, leaf: sp.Expr, scales: Scales, coprime_base: list[int]) -> sp.Expr:
         """Expression in the symbols that stands for one leaf."""
         if leaf.is_Symbol:
             return leaf
@@ -95,18 +105,18 @@ class _Names:
         if not root and algebraic.bounds(leaf) is not None:
             return self._algebraic(leaf)
         if isinstance(leaf, sp.log) and leaf.args[0].is_Rational:
-            powers = _factors(leaf.args[0], factors_base)
+            powers = _factors(leaf.args[0], coprime_base)
             return sp.Add(*(power * self._number(sp.log(factor)) for factor, power in powers))
         if isinstance(leaf, sp.sin | sp.cos):
             cosine, sine = self._wave(leaf.args[0], scales)
             return sine if isinstance(leaf, sp.sin) else cosine
-        factors = list(_multiples(leaf, factors_base))
+        factors = list(_multiples(leaf, coprime_base))
         if factors:
             return sp.Mul(*(self._power(*factor, scales) for factor in factors))
         self.opaque = True
         return self._symbol(leaf)
 
-    def _power(self, base: Any, weight: sp.Rational, monomial: sp.Expr, scales: dict[Any, int]) -> sp.Expr:
+    def _power(self, base: Any, weight: sp.Rational, monomial: sp.Expr, scales: Scales) -> sp.Expr:
         """Power base**(weight monomial) as an integer power of base**(monomial/D)."""
         scale = int(scales[base, monomial])
         root, times = base ** (monomial / scale), int(weight * scale)
@@ -121,7 +131,7 @@ class _Names:
             self.powers[self._symbol(root)] = scale, base
         return self._symbol(root) ** times
 
-    def _wave(self, angle: sp.Expr, scales: dict[Any, int]) -> tuple[sp.Expr, sp.Expr]:
+    def _wave(self, angle: sp.Expr, scales: Scales) -> tuple[sp.Expr, sp.Expr]:
         """Cosine and sine of a sum of multiples of angles, by the addition theorems."""
         cosine, sine = sp.Integer(1), sp.Integer(0)
         for weight, monomial in _terms(angle):
@@ -136,7 +146,7 @@ class _Names:
         """Cosine and sine of times/scale monomial, by Chebyshev polynomials."""
         number = monomial == 1
         self.opaque |= not number
-        if abs(times) > _LARGEST_MULTIPLE:
+        if abs(times) > _LARGEST_MULTIPLE:  # a generator of its own
             self.opaque, number = True, False
             scale, times = scale / abs(times), sp.sign(times)
         c = self._number(sp.cos(monomial / scale)) if number else self._symbol(sp.cos(monomial / scale))
@@ -177,9 +187,9 @@ def _leaves(value: sp.Expr) -> Iterator[sp.Expr]:
 
 
 def _multiples(leaf: sp.Expr, base: list[int]) -> Iterator[tuple[Any, sp.Rational, sp.Expr]]:
-    """Yield (b, weight, monomial) for a power b**(sum of weight monomial), ("angle", ...) for a sine or cosine.
+    """Yield (b, weight, monomial) for the terms of the exponent of a power of b, ("angle", ...) for a sine or cosine.
 
-    Rational b are factored in the coprime base.
+    A rational b is factored in the coprime base.
     """
     factors: list[tuple[Any, int]] = []
     exponent = leaf.args[-1] if leaf.args else sp.Integer(1)
@@ -260,7 +270,7 @@ def _lengths(value: sp.Expr) -> tuple[int, int]:
     return sum(lengths[0] * denominator // lengths[1] for lengths in inner), denominator
 
 
-def _fraction(value: sp.Expr, polynomials: dict[sp.Symbol, Any], context: Any) -> Fractions:
+def _fraction(value: sp.Expr, polynomials: dict[sp.Symbol, Any], context: Any) -> Quotient:
     """Numerator and denominator as polynomials."""
     if value.is_Rational:
         return context.constant(flint.fmpq(int(value.p), int(value.q))), context.constant(1)
@@ -274,11 +284,11 @@ def _fraction(value: sp.Expr, polynomials: dict[sp.Symbol, Any], context: Any) -
     return reduce(_product if value.is_Mul else _sum, parts)
 
 
-def _product(first: Fractions, second: Fractions) -> Fractions:
+def _product(first: Quotient, second: Quotient) -> Quotient:
     return first[0] * second[0], first[1] * second[1]
 
 
-def _sum(first: Fractions, second: Fractions) -> Fractions:
+def _sum(first: Quotient, second: Quotient) -> Quotient:
     if first[1] == second[1]:
         return first[0] + second[0], first[1]
     return first[0] * second[1] + second[0] * first[1], first[1] * second[1]

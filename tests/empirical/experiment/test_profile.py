@@ -5,9 +5,15 @@ import pytest
 from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.experiment import protocol
 from lengthgen.empirical.experiment.protocol import load_profile, load_protocol, names
-from lengthgen.infrastructure.settings import ProfileError
+from lengthgen.infrastructure.settings import ProfileError, read_toml
 
 PROFILES = ("smoke", "quick", "paper")
+
+
+def test_a_byte_order_mark_changes_nothing(tmp_path):
+    (tmp_path / "plain.toml").write_text("title = 'ä'", encoding="utf-8")
+    (tmp_path / "marked.toml").write_text("title = 'ä'", encoding="utf-8-sig")
+    assert read_toml(tmp_path / "marked.toml") == read_toml(tmp_path / "plain.toml") == {"title": "ä"}
 
 
 @pytest.mark.parametrize("name", PROFILES)

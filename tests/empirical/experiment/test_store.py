@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -206,6 +207,28 @@ def test_whatever_the_damage_the_file_and_the_way_on_are_named_in_one_line(store
     if not sealed:
         with pytest.raises(StoreError, match=run.id):
             store.digest(run)
+
+
+def test_no_flipped_bit_of_a_finished_run_shows_a_wrong_number(stored):
+    run, store = stored
+    places = random.Random(0)
+    right = (repr(store.metrics(run)), store.environment(run), store.checkpoint(run), store.digest(run))
+    noticed = 0
+    for _ in range(100):
+        path = store.folder(run) / places.choice(FINISHED)
+        content = path.read_bytes()
+        damaged = bytearray(content)
+        damaged[places.randrange(len(content))] ^= 1 << places.randrange(8)
+        path.write_bytes(damaged)
+        for read, number in zip((store.metrics, store.environment, store.checkpoint, store.digest), right, strict=True):
+            try:
+                assert (repr(read(run)) if read == store.metrics else read(run)) == number
+            except StoreError as error:
+                assert run.id in str(error)
+        noticed += store.look(run.id).run is None
+        path.write_bytes(content)
+    assert noticed == 100
+    assert store.look(run.id).run == run
 
 
 def test_a_file_that_is_too_large_is_not_read(stored, monkeypatch):

@@ -26,7 +26,7 @@ def test_a_stored_circuit_is_read_as_it_was_computed(tmp_path, exploration):
     explorations, pool = pool_labels([exploration])
     store(tmp_path, {"explorations": explorations, "pool": pool})
     data = trial_circuits(tmp_path, TRIALS)
-    [read] = data.explorations
+    [read] = data.content["explorations"]
     parts = ("task", "format", "src", "scales", "roles")
     assert {key: read[key] for key in parts} == {key: exploration[key] for key in parts}
     assert list(data.hashes) == ["mine/circuits.json"] and not data.broken
@@ -34,7 +34,7 @@ def test_a_stored_circuit_is_read_as_it_was_computed(tmp_path, exploration):
 
 def test_a_trial_without_circuits_is_no_damage(tmp_path):
     data = trial_circuits(tmp_path, TRIALS)
-    assert not data.explorations and not data.broken
+    assert not data.content["explorations"] and not data.broken
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_content_of_another_form_is_named_with_the_command(tmp_path, exploration
     explorations, pool = pool_labels([exploration])
     store(tmp_path, {"explorations": [change(explorations[0])], "pool": pool})
     data = trial_circuits(tmp_path, TRIALS)
-    assert not data.explorations
+    assert not data.content["explorations"]
     assert data.broken["mine/circuits.json"].endswith("make it again with  lengthgen conjecture my_task.py:mine")
 
 
