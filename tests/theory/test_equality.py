@@ -182,6 +182,8 @@ EQUAL: list[tuple[Any, Any]] = [
     (sp.log(1 + 2 * PI + PI**2), 2 * sp.log(1 + PI)),
     (sp.Abs(A) ** 2, A**2),
     (sp.Abs(A - 2 * B), sp.Abs(2 * B - A)),
+    (sp.Abs(A * B), sp.Abs(A) * sp.Abs(B)),
+    (sp.Abs(sp.cos(A - B) - sp.cos(A) * sp.cos(B) - sp.sin(A) * sp.sin(B)) + PI, PI),
     (sp.Abs(PI * A - B * R2) * 3, sp.Abs(3 * B * R2 - 3 * PI * A)),
     (sp.cos(A - B) * sp.cos(A + B), sp.cos(A) ** 2 - sp.sin(B) ** 2),
     (sp.sin(A) / sp.cos(A), (1 - sp.cos(2 * A)) / sp.sin(2 * A)),

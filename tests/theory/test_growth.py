@@ -1,13 +1,17 @@
 """The growth at all scales agrees with brute force at many, and nothing is called bounded that grows."""
 
 import random
+from itertools import product
 
+import mpmath
 import pytest
 
 from lengthgen.theory.formula import FormulaError
+from lengthgen.theory.formula.structure import Structure, structure
 from lengthgen.theory.growth import Growth, GrowthKind, growth
 from lengthgen.theory.lrc import profile
 from lengthgen.theory.pattern import from_array, from_formula, from_function
+from tests.oracles.formulas import NoValue, Unsure, by_python
 from tests.oracles.lrc import lrc_by_level_sets
 
 CONSTANT, EVENTUALLY, UNBOUNDED, UNDECIDED = (
@@ -54,6 +58,7 @@ TABLE: list[tuple[str, GrowthKind, int | None, int | None]] = [
     ("j % 3 if i > 14 and j - i > 15 else 0", EVENTUALLY, 2, 32),
     ("1 if i > 5 and j - i > 5 and n - j > 5 else 0", EVENTUALLY, 1, 18),
     ("floor(sqrt(i**2)) - i", CONSTANT, 0, 1),
+    ("1 if cos(2*i - j - 1) < 1 else 0", EVENTUALLY, 1, 2),
     ("i <= j % 5.5 or (j**9)**i", CONSTANT, 1, 1),
     ("j - i", UNBOUNDED, None, None),
     ("i*j", UNBOUNDED, None, None),
@@ -107,6 +112,80 @@ def _agrees_with_brute_force(text: str, result: Growth, scale: int) -> None:
         assert len(set(values)) == 1
     if result.kind is UNBOUNDED:
         assert profile(from_formula(text), scale).bounds(scale)[1] > profile(from_formula(text), scale).bounds(4)[1]
+
+
+# Formula, structure, kind, bounds of LRC, and the scale from which it no longer grows or a pair without a value.
+HOSTILE: list[tuple[str, Structure, GrowthKind, int, int | None, int | tuple[int, ...] | None]] = [
+    ("(i - j) / (j - i)", Structure.TOEPLITZ, GrowthKind.UNDEFINED, 0, None, (1, 1)),
+    ("0**0", Structure.CONSTANT, CONSTANT, 1, 1, 1),
+    ("0**(i - j)", Structure.TOEPLITZ, GrowthKind.UNDEFINED, 1, None, (1, 2)),
+    ("(-1)**(i*j)", Structure.GENERAL, EVENTUALLY, 2, 2, 2),
+    ("(-8)**(1/3)", Structure.CONSTANT, GrowthKind.UNDEFINED, 0, None, (1, 1)),
+    ("(i*j)**100000", Structure.PRODUCT, UNDECIDED, 0, None, None),
+    ("floor(sqrt(2)*sqrt(2))", Structure.CONSTANT, CONSTANT, 1, 1, 1),
+    ("floor((sqrt(5) + 2)**2 - 4*sqrt(5))", Structure.CONSTANT, CONSTANT, 1, 1, 1),
+    ("floor(exp(pi*sqrt(163)))", Structure.CONSTANT, CONSTANT, 1, 1, 1),
+    ("log(abs(i - j) + 1) - log(j - i + 1)", Structure.CONSTANT, CONSTANT, 0, 0, 1),
+    ("log(0.5**i) / i", Structure.CONSTANT, CONSTANT, 1, 1, 1),
+    ("log(j - i)", Structure.TOEPLITZ, GrowthKind.UNDEFINED, 0, None, (1, 1)),
+    ("sqrt(i - j)", Structure.TOEPLITZ, GrowthKind.UNDEFINED, 0, None, (1, 2)),
+    ("1/(a - b)", Structure.CONSTANT, CONSTANT, 1, 1, 1),
+    ("abs(a)*abs(b) - abs(a*b)", Structure.CONSTANT, CONSTANT, 0, 0, 1),
+    ("(a + b)**2 - a**2 - 2*a*b - b**2", Structure.CONSTANT, CONSTANT, 0, 0, 1),
+    ("sqrt(2) + sqrt(3) - sqrt(5 + 2*sqrt(6))", Structure.CONSTANT, CONSTANT, 0, 0, 1),
+    ("(sqrt(i) + sqrt(j))*(sqrt(i) - sqrt(j)) - i + j", Structure.CONSTANT, CONSTANT, 0, 0, 1),
+    ("sin(pi*i*j/2)", Structure.GENERAL, EVENTUALLY, 2, 2, 3),
+    ("1/sin(pi*i/3)", Structure.KEY, GrowthKind.UNDEFINED, 1, None, (3, 3)),
+    ("sin(3*i) - 3*sin(i) + 4*sin(i)**3", Structure.CONSTANT, CONSTANT, 0, 0, 1),
+    ("sin(i + j)*sin(i - j) - sin(i)**2 + sin(j)**2", Structure.CONSTANT, CONSTANT, 0, 0, 1),
+    ("abs(sin(j/2)*(cos(3 - i) - cos(3)*cos(i) - sin(3)*sin(i)))", Structure.CONSTANT, CONSTANT, 0, 0, 1),
+    ("1/(2 - sin(i) - cos(j))", Structure.GENERAL, UNDECIDED, 820, None, None),
+    ("1/(cos(2*i - j - 1) - 1)", Structure.GENERAL, GrowthKind.UNDEFINED, 0, None, (1, 1)),
+    ("1/(sqrt(2)*i - j)", Structure.GENERAL, UNBOUNDED, 820, None, None),
+    ("abs((i - j)*(i + j - 20)) - abs(i - j)*abs(i + j - 20)", Structure.CONSTANT, CONSTANT, 0, 0, 1),
+    ("max(i, j, n) - n", Structure.SCALE, CONSTANT, 0, 0, 1),
+    ("0**(n - j)", Structure.SCALE, CONSTANT, 1, 1, 1),
+    ("1/(n - i - j)", Structure.SCALE, GrowthKind.UNDEFINED, 1, None, (1, 1, 2)),
+    ("floor(n/2) + ceil(n/2) - n", Structure.SCALE, CONSTANT, 0, 0, 1),
+    ("i // (j - i)", Structure.GENERAL, GrowthKind.UNDEFINED, 0, None, (1, 1)),
+    ("(i % 7) % (j % 5 + 1)", Structure.GENERAL, EVENTUALLY, 4, 4, 4),
+    ("floor(floor(floor(i/2)/2)/2) - floor(i/8)", Structure.KEY, CONSTANT, 0, 0, 1),
+    ("1 if sin(i)*sin(i) >= 0 else 1/(i - i)", Structure.CONSTANT, CONSTANT, 1, 1, 1),
+    ("(i < j) + (i == j) + (i > j)", Structure.TOEPLITZ, CONSTANT, 1, 1, 1),
+    ("(i and j) / (i or 0)", Structure.CONSTANT, CONSTANT, 1, 1, 1),
+    ("i**j - j**i", Structure.GENERAL, UNBOUNDED, 778, None, None),
+    ("1/(i*j - 35)", Structure.GENERAL, GrowthKind.UNDEFINED, 18, None, (5, 7)),
+    ("(-1)**(i*(i + 1)/2)", Structure.KEY, EVENTUALLY, 2, 2, 3),
+    ("max(1, 0)**j * max(i, i*sqrt(2) - j)", Structure.KEY, UNDECIDED, 40, None, None),
+]
+
+
+@pytest.mark.parametrize(("text", "special", "kind", "low", "high", "where"), HOSTILE, ids=[row[0] for row in HOSTILE])
+def test_hostile_formulas_have_these_answers_and_no_scale_shows_more_values(
+    text: str, special: Structure, kind: GrowthKind, low: int, high: int | None, where: int | tuple[int, ...] | None
+) -> None:
+    pattern = from_formula(text, parameters="ab")
+    result = growth(pattern)
+    assert pattern.formula is not None and result is not None
+    assert (structure(pattern.formula), result.kind, result.low, result.high) == (special, kind, low, high)
+    assert where == (result.undefined_at or result.from_scale)
+    if kind in (CONSTANT, EVENTUALLY):
+        assert _values_by_definition(text, 8) == low
+    elif kind is GrowthKind.UNDEFINED:
+        with pytest.raises((NoValue, Unsure)):  # a divisor is zero in 30 digits
+            by_python(text, dict(zip("ijn", result.undefined_at or (), strict=False)), real=True)
+
+
+def _values_by_definition(text: str, scale: int) -> int:
+    """Number of values that differ from each other and from zero in 30 digits, with two numbers for the parameters."""
+    with mpmath.workdps(60):
+        values = [mpmath.mpf(0)]
+        for n, j, i in product(range(1, scale + 1), repeat=3):
+            if i <= j <= n:
+                value = by_python(text, {"i": i, "j": j, "n": n, "a": 13, "b": -29}, real=True)
+                if all(abs(value - other) > mpmath.mpf(10) ** -30 for other in values):
+                    values.append(value)
+        return len(values) - 1
 
 
 def test_it_does_not_claim_more_than_it_has_proved() -> None:

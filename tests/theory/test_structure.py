@@ -136,6 +136,7 @@ def test_ranges_and_settling_of_random_families_are_true() -> None:
         ("sqrt(j - i + 1)", Structure.TOEPLITZ),
         ("i", Structure.KEY),
         ("min(i, j)", Structure.KEY),
+        ("max(i, i*sqrt(2) - j)", Structure.KEY),
         ("d * i", Structure.KEY),
         ("i * j / j", Structure.KEY),
         ("cos(pi * 2**(i == 7))", Structure.KEY),  # 2**0 is odd
@@ -188,6 +189,10 @@ def test_known_structures(text: str, expected: Structure) -> None:
         "1/" + "/".join(f"(i + {k}*j)" for k in range(1, 90)),
         "+".join(f"exp(i*{k}/j)" for k in range(1, 90)),
         "**".join(["(i + j)"] * 30),
+        "abs(j**(10**6) - i**(10**6))",
+        "cos(abs(j**(10**6)))",
+        "(i // j) * (j >= 1e308 * a)",
+        "not i and (1e400 % j)**(31 <= 1e308)",
     ],
 )
 def test_formulas_that_would_take_sympy_long_are_left_alone(text: str) -> None:

@@ -27,10 +27,13 @@ Substitution = tuple[tuple[str, Expression], ...]
 _U, _V, _T = sp.symbols("u v t", integer=True, nonnegative=True)
 _SHIFTED = {KEY: 1 + _U, QUERY: 1 + _U + _V, SCALE: 1 + _U + _V + _T}
 """Positions in u = i - 1, v = j - i and t = n - j, which are any integers >= 0: signs show better in them."""
+_INTEGERS = {*_SHIFTED, _U, _V, _T}
 _ANY = frozenset({-1, 0, 1})
-_MOST_TERMS, _MOST_FACTORED, _MOST_NODES = 50, 40, 200
-"""Largest number of terms of a product, and of nodes of what is factored and of any expression."""
+_MOST_TERMS, _MOST_FACTORED, _MOST_NODES, _MOST_DEGREE = 50, 40, 200, 30
+"""Largest number of terms of a product, of nodes of what is factored and of any expression, and factored degree."""
 _BITS = 128
+_LARGEST_FACTORED = 2**30
+"""Smaller integers under a root are split into primes by sympy, which divides by primes up to 2**15."""
 
 
 class TooLong(Exception):
@@ -76,11 +79,15 @@ def _read(node: Node, at: Substitution) -> Expression:
         case Operation(name="and" | "or" as name, operands=parts):
             return _joined(name, [_compared("!=", _part(part, at)) for part in parts])
         case Operation(name="if", operands=(condition, then, otherwise)):
+            branches = expression_of(then, at), expression_of(otherwise, at)
+            if branches[0] is not None and branches[0] == branches[1]:
+                return branches[0]
             holds = _compared("!=", _part(condition, at))
             if holds.is_Integer:
                 return _part(then if holds else otherwise, at)
-            branches = _part(then, at), _part(otherwise, at)
-            return branches[0] if branches[0] == branches[1] else sp.Function("if", real=True)(holds, *branches)
+            if None in branches:
+                raise TooLong
+            return sp.Function("if", real=True)(holds, *branches)
         case Operation(name=name, operands=parts):
             operands = [_part(part, at) for part in parts]
             if not any(operand.free_symbols for operand in operands):
@@ -99,6 +106,25 @@ def _size(expression: Expression) -> int:
     return sum(1 for _ in sp.preorder_traversal(expression))
 
 
+def _bits(expression: Expression) -> int:
+    """Number of bits of the largest numerator or denominator."""
+    parts = (number for part in expression.atoms(sp.Rational) for number in (abs(part.p), part.q))
+    return max((int(number).bit_length() for number in parts), default=0)
+
+
+def _degree(expression: Expression) -> int:
+    """Upper bound on the degree in positions; denominators count as numerators."""
+    if expression.is_Pow and expression.exp.is_Integer:
+        return abs(int(expression.exp)) * _degree(expression.base)
+    degrees = [int(expression in POSITIONS), *map(_degree, expression.args)]
+    return sum(degrees) if expression.is_Mul else max(degrees)
+
+
+def _factored(expression: Expression) -> Expression:
+    """Expression in factors, as it is if it has large numbers or a large degree: sympy takes seconds for those."""
+    return sp.factor(expression) if _bits(expression) <= _BITS and _degree(expression) <= _MOST_DEGREE else expression
+
+
 def vanishes(expression: Expression) -> bool:
     """True if the expression is proved to be zero wherever it has a value."""
     if not expression.free_symbols:
@@ -115,9 +141,9 @@ def surely_nonzero(expression: Expression) -> bool:
 def never_zero(expression: Expression) -> bool:
     """True if the expression is proved to be non-zero at every pair where it has a value.
 
-    A parameter is an indeterminate, so not zero, and no sine of a rational number but 0 is rational.
+    A parameter is an indeterminate, so not zero, and no sine of an algebraic number but 0 is algebraic.
     """
-    return 0 not in signs(expression) or all(map(_nonzero, sp.Mul.make_args(sp.factor(expression))))
+    return 0 not in signs(expression) or all(map(_nonzero, sp.Mul.make_args(_factored(expression))))
 
 
 def _nonzero(factor: Expression) -> bool:
@@ -125,42 +151,52 @@ def _nonzero(factor: Expression) -> bool:
     if factor.is_Pow and (factor.exp.is_negative or _nonzero(factor.base)):
         return True
     if isinstance(factor, sp.sin | sp.cos):
-        return _is_rational(factor.args[0]) and (isinstance(factor, sp.cos) or never_zero(factor.args[0]))
+        return _is_algebraic(factor.args[0]) and (isinstance(factor, sp.cos) or never_zero(factor.args[0]))
     if 0 not in signs(factor) or (factor.is_Symbol and not factor.is_integer):
         return True
     # Roots, powers of pi and parameters are linearly independent over the rational numbers.
     parts: dict[Expression, Expression] = {}
     for term in sp.Add.make_args(factor):
-        constant, of_positions = term.as_independent(*_SHIFTED)
+        constant, of_positions = term.as_independent(*_INTEGERS)
         weight, unit = constant.as_coeff_Mul()
-        if not (_is_rational(of_positions) and all(map(_is_unit, sp.Mul.make_args(unit)))):
+        if not (is_rational(of_positions) and all(map(_is_unit, sp.Mul.make_args(unit)))):
             return False
         parts[unit] = parts.get(unit, 0) + weight * of_positions
     return len(parts) > 1 and any(0 not in signs(part) for part in parts.values())
 
 
-def _is_rational(expression: Expression) -> bool:
-    """True if the expression is a polynomial in positions with rational coefficients."""
-    positions = {*_SHIFTED, _U, _V, _T}
-    return bool(expression.is_polynomial(*positions)) and all(
-        part in positions or part.is_Rational for part in expression.atoms()
+def _is_algebraic(expression: Expression) -> bool:
+    """True if the expression is a polynomial in positions with algebraic coefficients."""
+    return bool(
+        expression.is_polynomial(*_INTEGERS)
+        and not expression.has(sp.Function)
+        and all(part in _INTEGERS or part.is_Rational for part in expression.atoms())
+        and all(power.exp.is_Rational for power in expression.atoms(sp.Pow))
     )
 
 
+def is_rational(expression: Expression) -> bool:
+    """True if the expression is a polynomial in positions with rational coefficients."""
+    return _is_algebraic(expression) and all(power.exp.is_Integer for power in expression.atoms(sp.Pow))
+
+
 def _is_unit(part: Expression) -> bool:
-    """True for roots of numbers, and integer powers of pi and of parameters."""
+    """True for roots of numbers that sympy writes in one way only, and integer powers of pi and of parameters."""
     base, exponent = part.as_base_exp()
     return bool(
-        (base.is_Integer and exponent.is_Rational) or (exponent.is_Integer and (base is sp.pi or base.is_Symbol))
+        (base.is_Integer and 0 < base < _LARGEST_FACTORED and exponent.is_Rational)
+        or (exponent.is_Integer and (base is sp.pi or base.is_Symbol))
     )
 
 
 @lru_cache(maxsize=4096)
 def signs(expression: Expression) -> frozenset[int]:
     """Signs, among -1, 0 and 1, that the expression may have at pairs; only those that are excluded are proved."""
+    if _degree(expression) > _MOST_DEGREE:
+        return _signs(expression)
     shifted = sp.expand(expression.xreplace(_SHIFTED))
     direct = _signs(shifted)
-    return direct & _signs(sp.factor(shifted)) if 0 in direct else direct
+    return direct & _signs(_factored(shifted)) if 0 in direct else direct
 
 
 def _signs(part: Expression) -> frozenset[int]:
@@ -189,7 +225,11 @@ def _signs(part: Expression) -> frozenset[int]:
 def _signs_of_sum(total: Expression) -> frozenset[int]:
     """Signs of a sum: its constant may outweigh all its waves, and its other terms may agree with the constant."""
     constant, amplitude, waves, others = sp.S.Zero, sp.S.Zero, [], set()
+    weights: dict[Expression, Expression] = {}
     for term in sp.Add.make_args(total):
+        weight, unit = term.as_independent(*term.free_symbols) if term.free_symbols else (term, sp.S.One)
+        weights[unit] = weights.get(unit, 0) + weight
+    for term in (weight * unit for unit, weight in weights.items()):
         weight, wave = term.as_independent(sp.sin, sp.cos)
         if not term.free_symbols:
             constant += term
@@ -207,8 +247,8 @@ def _signs_of_sum(total: Expression) -> frozenset[int]:
 
 
 def _never_extreme(wave: Expression) -> bool:
-    """True if a wave is never 1 or -1: since pi is irrational, the sine of a rational number is not."""
-    return _is_rational(wave.args[0]) and (isinstance(wave, sp.sin) or never_zero(wave.args[0]))
+    """True if a wave is never 1 or -1: pi is transcendental, so the sine of an algebraic number is not."""
+    return _is_algebraic(wave.args[0]) and (isinstance(wave, sp.sin) or never_zero(wave.args[0]))
 
 
 def _product_of_signs(factors: Iterable[frozenset[int]]) -> frozenset[int]:
@@ -269,10 +309,9 @@ def _power(base: Expression, exponent: Expression) -> Expression:
         return _compared("==", exponent)  # 0**(j - i) has a value where 0**-i has none
     if base == -1 and exponent.is_integer:
         exponent = sp.Add(*(sp.Mul(*_turned(*term.as_coeff_Mul())) for term in sp.Add.make_args(exponent)))
-    bits = max((abs(part.p).bit_length() for part in base.atoms(sp.Rational)), default=0)
-    if _size(base) + _size(exponent) > _MOST_FACTORED or bits > exact.MAX_ROOT_BITS:
+    if _size(base) + _size(exponent) > _MOST_FACTORED or _bits(base) > exact.MAX_ROOT_BITS:
         raise TooLong
-    return sp.expand_power_exp(sp.factor(base) ** exponent, deep=False).replace(sp.Abs, _absolute)
+    return sp.expand_power_exp(_factored(base) ** exponent, deep=False).replace(sp.Abs, _absolute)
 
 
 def _absolute(operand: Expression) -> Expression:
@@ -280,7 +319,10 @@ def _absolute(operand: Expression) -> Expression:
     possible = signs(operand)
     if -1 not in possible or 1 not in possible:
         return operand if -1 not in possible else -operand
-    return sp.Mul(*map(sp.Abs, sp.Mul.make_args(sp.factor(operand))))
+    if operand.is_Add and _degree(operand) > _MOST_TERMS * _MOST_DEGREE:
+        raise TooLong  # sympy looks for the roots
+    factors = sp.Mul.make_args(_factored(operand))
+    return sp.Mul(*map(_absolute if len(factors) > 1 else sp.Abs, factors))
 
 
 def _extreme(side: int) -> Callable[..., Expression]:
@@ -339,7 +381,7 @@ _OPERATIONS: dict[str, Callable[..., Expression]] = {
     "gcd": lambda *operands: sp.Function("gcd", integer=True)(*sorted(operands, key=sp.default_sort_key)),
     "sqrt": lambda operand: _power(operand, sp.Rational(1, 2)),
     "exp": _exponential,
-    "log": lambda operand: sp.expand_log(sp.log(sp.factor(operand))),
+    "log": lambda operand: sp.expand_log(sp.log(_factored(operand))),
     "sin": partial(_wave, sp.sin),
     "cos": partial(_wave, sp.cos),
 }

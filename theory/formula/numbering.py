@@ -16,7 +16,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.theory.formula import blocks, exact
-from lengthgen.theory.formula.canonical import POSITIONS, expression_of
+from lengthgen.theory.formula.canonical import POSITIONS, expression_of, is_rational
 from lengthgen.theory.formula.definedness import defined_everywhere
 from lengthgen.theory.formula.syntax import (
     VARIABLES,
@@ -109,11 +109,10 @@ def _half_turns(angle: Node) -> dict[tuple[int, ...], Fraction] | None:
     if not expression or not defined_everywhere(angle):
         return None
     turns = sp.expand(expression / sp.pi)
-    if not turns.is_polynomial(*POSITIONS):
+    if not is_rational(turns):
         return None
-    weights = dict(sp.Poly(turns, *POSITIONS).terms())
-    if not all(weight.is_Rational for weight in weights.values()):
-        return None
+    terms = [term.as_coeff_Mul() for term in sp.Add.make_args(turns)]
+    weights = {tuple(int(unit.as_powers_dict()[position]) for position in POSITIONS): weight for weight, unit in terms}
     return weights if lcm(*(int(weight.q) for weight in weights.values())) < _LARGEST_TURN else None
 
 

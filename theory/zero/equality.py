@@ -89,10 +89,14 @@ def _with_factors(value: sp.Expr) -> sp.Expr:
     """Value with roots, logarithms and absolute values of factors, as abs(a + 1) for sqrt(a**2 + 2 a + 1)."""
 
     def is_split(part: sp.Expr) -> bool:
-        return isinstance(part, sp.log | sp.Abs) or (part.is_Pow and not part.exp.is_Integer)
+        return isinstance(part, sp.log) or (part.is_Pow and not part.exp.is_Integer)
+
+    def absolute(of: sp.Expr) -> sp.Expr:
+        return sp.S.Zero if identities.is_zero(of) else sp.Mul(*map(sp.Abs, sp.Mul.make_args(sp.factor(of))))
 
     even = value.replace(sp.cos, lambda angle: sp.cos(angle.args[0] if isinstance(angle, sp.Abs) else angle))
-    return even.replace(is_split, lambda part: sp.expand_log(part.func(sp.factor(part.args[0]), *part.args[1:])))
+    split = even.replace(sp.Abs, absolute)
+    return split.replace(is_split, lambda part: sp.expand_log(part.func(sp.factor(part.args[0]), *part.args[1:])))
 
 
 def _apart_from_zero(value: Value, bits: int) -> tuple[bool, bool]:
