@@ -34,7 +34,7 @@ def gaussian_share(
     damping: sp.Rational = sp.Rational(11, 10),
     share: Sequence[sp.Rational] = (sp.Rational(2695, 10000), sp.Rational(2696, 10000)),
 ) -> Facts:
-    """Of independent standard normal q and k, at theta = 1 and theta' = 1.1, 27 % have a score that never rises with
+    """27 % of independent standard normal q and k, at theta = 1 and theta' = 1.1, have a score that never rises with
     the distance.
 
     P/2 and N/2 are independent, each a product of two independent standard normals. With r = slow/fast the margins are

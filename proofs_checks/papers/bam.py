@@ -250,7 +250,7 @@ def nope_case(exponent: sp.Expr = sp.S.Zero, edge: sp.Expr = -sp.oo) -> Facts:
     },
 )
 def tail_order(law: Formula = power, farther_than_scale: bool = True) -> Facts:
-    """Of two exponents the larger one penalises more beyond the scale alpha (errata F16: not at every distance, within
+    """The larger of two exponents penalises more beyond the scale alpha (errata F16: not at every distance, within
     alpha it penalises less).
 
     `farther_than_scale` is True for distances D = alpha e^t > alpha, that is for t > 0.
