@@ -100,6 +100,12 @@ def test_src_is_monotone(case: tuple[int, int, int, int]) -> None:
         assert all(b <= a for a, b in zip(fewer, more, strict=True)), "non-increasing in the arity: slots may repeat"
 
 
+@pytest.mark.parametrize("task", [parity(), permutation(3), *(_random(*case) for case in RANDOM[:24:3])])
+def test_renaming_symbols_changes_nothing(task: Task) -> None:
+    for arity in (1, 2):
+        assert _src(task, 2, arity).values == _src(renamed(task), 2, arity).values
+
+
 @pytest.mark.parametrize("task", [parity(), copy(3)])
 def test_renaming_symbols_changes_no_wiring_where_the_simplest_will_do(task: Task) -> None:
     first, second = (_src(each, 4, 2) for each in (task, renamed(task)))

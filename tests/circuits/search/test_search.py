@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from lengthgen.circuits import determining
 from lengthgen.circuits import src as src_module
 from lengthgen.circuits import trace as trace_module
 from lengthgen.circuits.clock import Clock
@@ -212,3 +213,29 @@ def test_the_reference_circuit_ends_rounds_that_refute_every_other(monkeypatch: 
     assert result.status == "reference"
     fresh = task.sample_prompts(12, 10_000, np.random.default_rng(99))
     result.circuit.check([of_prompts(task, trace(task, 12), fresh)])
+
+
+def test_where_there_are_too_many_sets_the_lower_bound_does_not_rest_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """y_1 = x_1, so every position is determined in two ways; then the step is permuted, so that SRC grows."""
+    orders = [*permutations("012")]
+    task = Task(
+        name="twice",
+        alphabet=("0", "1", "2"),
+        prompt=lambda n: [("0", "1", "2")] * n,
+        generate=lambda x: [symbol for place, digit in enumerate(x) for symbol in (digit, orders[place][int(digit)])],
+    )
+    exact = _src(task, 5, 1)
+    assert exact.values[5] == 5
+    monkeypatch.setattr(determining, "MAX_SETS", 1)
+    cut = _src(task, 5, 1)
+    scale_trace = trace(task, 2)
+    assert [determining_sets(scale_trace, position, 1).complete for position in scale_trace.steps] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    for scale, (low, high) in cut.bounds.items():
+        assert low <= (exact.values[scale] or 0) <= high
+    assert cut.circuit is not None
+    cut.circuit.check(traces_up_to(task, 5))
