@@ -1,6 +1,7 @@
 """Judgement of a preregistration on made-up outcomes."""
 
 from dataclasses import replace
+from math import comb
 
 import pytest
 
@@ -88,3 +89,43 @@ def test_the_gate_tells_what_the_cells_cannot_decide() -> None:
     answer = gate(equal)
     assert {each["verdict"] for each in answer["pairs"]} == {"this set cannot decide"}
     assert answer["cells"] == len(TASKS)
+
+
+def test_scales_after_the_first_beyond_training_are_counted_apart() -> None:
+    predicted = {task: (2, 3, 4)[place % 3] for place, task in enumerate(TASKS)}
+    all_cells = frozen([frozen_cell(task, "rpe", others=NO, coverage=(0.1, predicted[task])) for task in TASKS])
+    assert all_cells.preregistration.train[1] == 2
+    breaks = {cell.name: [max(3, predicted[cell.task])] * 3 for cell in all_cells.cells}
+    breaking = judge(all_cells, outcomes(all_cells, breaks))["breaking"]["coverage"]
+    late = sum(scale == 4 for scale in predicted.values())
+    assert breaking["later_than_first"]["cells"] == breaking["later_than_first"]["exact"]["successes"] == late
+    assert breaking["cells"] == len(TASKS) and breaking["exact"]["successes"] == sum(s > 2 for s in predicted.values())
+
+
+def test_the_rule_that_is_always_wrong_loses() -> None:
+    all_cells = cells()
+    opposite = {
+        name: [3 if first is None else None for first in runs] for name, runs in as_coverage_says(all_cells).items()
+    }
+    lost = pair(judge(all_cells, outcomes(all_cells, opposite)), "coverage", "always-no")
+    assert lost["better"] == "always-no" and lost["against_first"] > 20
+
+
+def test_five_unanimous_runs_decide_a_cell() -> None:
+    all_cells = cells()
+    failures = {name: 2 * runs for name, runs in as_coverage_says(all_cells).items()}
+    decided = judge(all_cells, outcomes(all_cells, failures))["decided"]["majority"]
+    assert decided["yes"] + decided["no"] == decided["by_e_bh"] == len(TASKS)
+
+
+def test_permuted_outcomes_decide_nothing_at_the_stated_rate() -> None:
+    all_cells = cells()
+    null = judge(all_cells, outcomes(all_cells, as_coverage_says(all_cells)))["null_rate"]
+    simulations, alpha = null["simulations"], null["stated"]
+    assert simulations == 1000
+    at_most = next(
+        count
+        for count in range(simulations)
+        if sum(comb(simulations, k) * alpha**k * (1 - alpha) ** (simulations - k) for k in range(count + 1)) > 0.999
+    )
+    assert null["rate"] * simulations <= at_most

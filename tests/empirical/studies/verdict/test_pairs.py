@@ -2,10 +2,11 @@
 
 from functools import cache
 from itertools import product
-from math import exp, inf, nan
+from math import exp, inf, log, nan
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from lengthgen.empirical.experiment.judge import EvidenceError
 from lengthgen.empirical.experiment.outcome import Outcome
@@ -39,6 +40,12 @@ def test_expectation_is_1_and_ville_holds_over_all_outcomes_of_fair_tasks():
     assert 0 < reached <= 1 / LEVEL
 
 
+def test_expectation_is_at_most_1_where_the_other_rule_is_better():
+    outcomes = np.array(list(product((-1.0, 0.2, 1.0), repeat=7)))
+    mass = np.prod(np.where(outcomes == -1, 0.5, np.where(outcomes == 1, 0.3, 0.2)), axis=1)
+    assert np.all(mass @ np.exp(log_e_values(outcomes)) < 1)
+
+
 def test_running_values_are_means_of_products():
     differences = np.array([0.5, -1.0, 1.0])
     by_hand = [np.mean([np.prod(1 + bet * differences[:n]) for bet in BETS]) for n in (1, 2, 3)]
@@ -46,6 +53,31 @@ def test_running_values_are_means_of_products():
     assert np.exp(log_last_e_values(differences)) == pytest.approx(by_hand[-1])
     assert log_last_e_values(differences[:0]) == pytest.approx(0), "nothing was bet"
     assert all(0 < bet < 1 for bet in BETS)
+
+
+def test_rate_under_the_null_with_cells_clustered_by_task():
+    """Rules that are right on half of the tasks, all 8 cells of a task alike: false decisions are at most 1 in 20."""
+    draw, simulations, tasks = np.random.default_rng(1), 400, 40
+    decided = 0
+    for _ in range(simulations):
+        successes = draw.choice((0, 5), tasks)
+        evidence = compare([cell(f"t{i}", successes=int(successes[i])) for i in range(tasks) for _ in range(8)])
+        decided += max(evidence.log_against_b) >= log(LEVEL)
+    assert decided <= binom.ppf(0.9999, simulations, 1 / LEVEL)
+
+
+def test_cells_of_a_task_that_count_as_independent_would_break_the_rate():
+    draw = np.random.default_rng(1)
+    differences = np.repeat(draw.choice((-1.0, 1.0), (400, 40)), 8, axis=1)
+    decided = np.sum(log_e_values(differences).max(axis=1) >= log(LEVEL))
+    assert decided > binom.ppf(0.9999, 400, 1 / LEVEL)
+
+
+def test_power_where_a_is_right_in_85_percent_of_differing_cells():
+    draw = np.random.default_rng(2)
+    differences = np.where(draw.random((2000, 30)) < 0.85, 1.0, -1.0)
+    assert np.mean(log_e_values(differences).max(axis=1) >= log(LEVEL)) > 0.95
+    assert np.mean(log_e_values(-differences).max(axis=1) >= log(LEVEL)) < 1 / LEVEL
 
 
 def test_difference_is_the_mean_over_the_differing_cells_of_the_task():

@@ -74,6 +74,11 @@ def test_an_answer_that_was_changed_after_the_runs_is_noticed(stored: Path, chan
     assert "\n" not in str(refused.value)
 
 
+def test_another_preregistration_has_other_runs(stored: Path) -> None:
+    with pytest.raises(TableError, match="does not follow from the frozen answers"):
+        load_runs(load_frozen(preregistration(title="Another"), stored), stored)
+
+
 def test_a_change_that_touches_no_answer_keeps_the_runs(stored: Path) -> None:
     before = load(stored)
     rows = [dict(reversed(row.items())) | {"shape": "1", "stratum": "tidied"} for row in read_rows(stored / CELLS)]
@@ -136,6 +141,24 @@ def test_damage_is_named_in_one_line(stored: Path, name: str) -> None:
         with pytest.raises(TableError) as refused:
             load_runs(load(stored), stored)
         assert str(path) in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", [CELLS, RUNS, f"{PIECES}/a.parquet"])
+def test_a_flipped_bit_is_refused_or_changes_nothing(stored: Path, name: str) -> None:
+    """Some bytes of a parquet file have no effect, such as statistics that nobody asks for."""
+    path = stored / name
+    content, rows = path.read_bytes(), repr(read_rows(path))
+    places = range(0, len(content), 97)
+    refused = 0
+    for place in places:
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        path.write_bytes(bytes(damaged))
+        try:
+            assert repr(read_rows(path)) == rows
+        except TableError:
+            refused += 1
+    assert refused > len(places) / 4
 
 
 @pytest.mark.parametrize("missing", ["coverage", "half", "name breaks at"])
@@ -224,6 +247,11 @@ def test_while_the_pieces_of_a_task_are_trained_a_worker_needs_to_remember_few_t
     for task in set().union(*tasks):
         places = [place for place, of_piece in enumerate(tasks) if task in of_piece]
         assert len(set().union(*tasks[places[0] : places[-1] + 1])) <= TASKS
+
+
+def test_the_pieces_do_not_depend_on_the_order_in_which_runs_are_wanted() -> None:
+    wanted = wanted_runs(1)
+    assert pieces(wanted) == pieces(wanted[::-1]) == pieces(sorted(wanted, key=lambda each: (each[1], each[0].name)))
 
 
 def test_cells_whose_roles_change_have_no_model_for_ipe() -> None:
