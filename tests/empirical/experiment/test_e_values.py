@@ -1,10 +1,15 @@
 """Laws of the e-values: exact expectations under the null, Ville's inequality, power, and e-BH."""
 
+from fractions import Fraction
 from math import comb, inf, nan
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import beta, betainc
+from scipy.stats import binom
 
+from lengthgen.empirical.experiment import judge
 from lengthgen.empirical.experiment.judge import Estimand, Evidence, EvidenceError, decides, e_bh, e_process
 
 THRESHOLDS = [estimand.value for estimand in Estimand]
@@ -44,10 +49,24 @@ def test_expectation_is_at_most_1_on_the_null_and_is_1_at_the_threshold(side, th
         assert expectation(side, threshold, runs, threshold) == pytest.approx(1, abs=ROUNDING)
 
 
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_expectation_exceeds_1_off_the_null(side):
+    assert expectation(side, 0.6 if side == "above" else 0.4, 12, 0.5) > 1.05
+
+
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 @pytest.mark.parametrize("side", ["above", "below"])
 def test_ville_holds_at_the_stopping_time_of_reaching_20(side, threshold):
     assert max(reach_probability(side, q, 30, threshold) for q in null_shares(side, threshold)) <= 1 / 20
+
+
+def test_the_recursion_over_stopping_times_notices_an_invalid_process(monkeypatch):
+    monkeypatch.setattr(judge, "PRIOR", tuple((position, 3 * weight) for position, weight in judge.PRIOR))
+    assert reach_probability("above", 0.5, 30, 0.5) > 1 / 20
+
+
+def test_weights_of_the_prior_sum_to_1():
+    assert sum(Fraction(str(weight)) for _, weight in judge.PRIOR) == 1
 
 
 @pytest.mark.parametrize(("dissenting", "runs"), [(0, 5), (1, 11), (2, 14)])
@@ -55,6 +74,44 @@ def test_runs_to_decide_a_majority(dissenting, runs):
     deciding = [n for n in range(dissenting, 40) if decides(e_process(n - dissenting, n)) is True]
     assert deciding == list(range(runs, 40))
     assert [n for n in range(dissenting, 40) if decides(e_process(dissenting, n)) is False] == deciding
+
+
+def test_sides_mirror_each_other():
+    for k in range(8):
+        high, low = e_process(k, 7, threshold=0.9), e_process(7 - k, 7, threshold=1 - 0.9)
+        assert (high.above, high.below) == pytest.approx((low.below, low.above))
+
+
+def test_both_sides_never_decide_at_once():
+    for threshold in THRESHOLDS:
+        for n in range(41):
+            for k in range(n + 1):
+                evidence = e_process(k, n, threshold=threshold)
+                assert min(evidence.above, evidence.below) <= 1 + ROUNDING
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+@pytest.mark.parametrize(("successes", "trials"), [(0, 0), (5, 5), (9, 12), (3, 20), (0, 8)])
+def test_a_prior_that_approximates_a_beta_gives_its_closed_form(monkeypatch, successes, trials, threshold):
+    """A fine grid with beta weights approaches the truncated beta mixture, computed by the incomplete beta function."""
+    a, b, points = 2.0, 1.5, 4000
+    shares = threshold + (1 - threshold) * (np.arange(points) + 0.5) / points
+    weights = shares ** (a - 1) * (1 - shares) ** (b - 1)
+    weights /= weights.sum()
+    positions = (1 - shares) / (1 - threshold)
+    monkeypatch.setattr(judge, "PRIOR", tuple(zip(positions.tolist(), weights.tolist(), strict=True)))
+    failures = trials - successes
+
+    def tail(a, b):
+        return beta(a, b) * betainc(b, a, 1 - threshold)
+
+    closed = tail(a + successes, b + failures) / tail(a, b) / threshold**successes / (1 - threshold) ** failures
+    assert e_process(successes, trials, threshold=threshold).above == pytest.approx(closed, rel=1e-3)
+
+
+def test_the_closed_form_of_the_tail_is_the_integral():
+    value, _ = quad(lambda p: p**3 * (1 - p) ** 1.5, 0.5, 1)
+    assert beta(4, 2.5) * betainc(2.5, 4, 0.5) == pytest.approx(value)
 
 
 def test_many_runs_give_a_finite_e_value():
@@ -97,6 +154,14 @@ def test_e_bh_by_its_definition(values, rejected):
     assert e_bh(values, 0.05) == rejected
 
 
+def test_e_bh_agrees_with_another_package():
+    other = pytest.importorskip("ville.evalues", reason="an independent package, compared where it is installed")
+    draw = np.random.default_rng(0)
+    for _ in range(500):
+        values = np.exp(draw.normal(1, 2.5, draw.integers(1, 15))).tolist()
+        assert e_bh(values, 0.1) == other.ebh(values, 0.1).tolist()
+
+
 @pytest.mark.parametrize("values", [[-1.0], [nan]])
 def test_e_bh_refuses_what_is_no_e_value(values):
     with pytest.raises(EvidenceError):
@@ -109,3 +174,22 @@ def test_levels_outside_0_and_1_are_refused(alpha):
         e_bh([1.0], alpha)
     with pytest.raises(EvidenceError):
         decides(Evidence(1.0, 1.0), alpha)
+
+
+def test_false_discovery_rate_under_dependence():
+    """Twenty cells at the threshold that share their luck in groups of five, and ten cells with real effects."""
+    alpha, simulations, draw = 0.2, 2000, np.random.default_rng(0)
+    e_of = [e_process(k, 12).above for k in range(13)]
+    false_share = []
+    for _ in range(simulations):
+        nulls = np.repeat(draw.binomial(12, 0.5, 4), 5)
+        effects = draw.binomial(12, 0.9, 10)
+        rejected = np.array(e_bh([e_of[k] for k in (*nulls, *effects)], alpha))
+        false_share.append(rejected[:20].sum() / max(rejected.sum(), 1))
+    slack = 4 * np.std(false_share) / simulations**0.5
+    assert 0 < np.mean(false_share) <= alpha + slack
+
+
+def test_binomial_probabilities_of_the_recursion():
+    first = reach_probability("above", 0.5, 5, 0.5)
+    assert first == pytest.approx(binom.pmf(5, 5, 0.5))

@@ -79,6 +79,64 @@ def test_a_task_draws_by_its_own_distribution():
     assert abs((first == second).mean() - 2 / 101) < 5 * math.sqrt(2 / 101 / 40_000)  # 5 sigma
 
 
+def test_a_digit_has_no_bias_of_a_remainder():
+    """A byte modulo ten has the bias: six digits occur 26 times in 256, four 25 times. Here so many digits show it."""
+    count = 400_000
+    digits = examples(load("copy", base=10), [1], count, split=TRAIN, seed=0).tokens[:, 0]
+    assert not _improbable(_counts([digits], [10]))
+    biased = np.random.default_rng(0).integers(256, size=count) % 10
+    assert _improbable(_counts([biased], [10]))
+
+
+def test_scales_are_uniform_and_independent_of_the_scale_before_and_of_the_prompt():
+    data = examples(load("copy", base=10), range(1, 6), 100_000, split=TRAIN, seed=0)
+    before, scales, digits = data.scales[:-1] - 1, data.scales[1:] - 1, data.tokens[1:, 0]
+    assert not _improbable(_counts([before, scales, digits], [5, 5, 10]))
+
+
+def test_neighbours_are_independent():
+    """Neighbouring places of one example, and the same place of neighbouring examples."""
+    digits = examples(load("copy", base=10), [4], 50_000, split=TRAIN, seed=0).tokens[:, :4]
+    for first, second in itertools.pairwise(digits.T):
+        assert not _improbable(_counts([first, second], [10, 10]))
+    for lag in (1, 2, 4, 8):
+        assert not _improbable(_counts([digits[:-lag, 0], digits[lag:, 0]], [10, 10]))
+
+
+COUNTERS = [
+    {"split": TRAIN, "seed": 0, "scale": 1},
+    {"split": TEST, "seed": 0, "scale": 1},
+    {"split": TRAIN, "seed": 1, "scale": 1},
+    {"split": TRAIN, "seed": 2**32, "scale": 1},
+    # One apart where a 64-bit floating point number cannot tell.
+    {"split": TRAIN, "seed": 2**64 - 2, "scale": 1},
+    {"split": TRAIN, "seed": 2**64 - 1, "scale": 1},
+    {"split": TRAIN, "seed": 0, "scale": 2},
+]
+
+
+def _digits(base, *, split, seed, scale):
+    """Digits in the order in which they are drawn: position by position."""
+    tokens = examples(load("copy", base=base), [scale], 20_000, split=split, seed=seed).tokens
+    return tokens[:, :scale].T.reshape(-1)[:20_000]
+
+
+def test_streams_of_different_counters_are_independent():
+    streams = [_digits(10, **counters) for counters in COUNTERS]
+    for first, second in itertools.combinations(streams, 2):
+        assert not _improbable(_counts([first, second], [10, 10]))
+    assert _improbable(_counts([streams[0], streams[0]], [10, 10]))
+    assert _improbable(_counts([streams[0], (streams[0] + 1) % 10], [10, 10]))
+
+
+def test_streams_of_different_counters_do_not_overlap():
+    """Bits are compared, since no draw is rejected there, so that a part that two streams share would show."""
+    streams = [_digits(2, **counters).tobytes() for counters in COUNTERS]
+    for first, second in itertools.permutations(streams, 2):
+        assert first[:64] not in second
+    assert streams[0][1_000:1_064] in streams[0]
+
+
 def test_an_example_depends_on_nothing_that_was_drawn_before():
     task = load("addition")
     counters = [{"split": split, "seed": seed} for split in (TRAIN, TEST) for seed in (0, 5)]
@@ -101,6 +159,23 @@ def test_the_stream_has_not_changed():
     data = examples(load("addition"), range(1, 6), 1_000, split=TRAIN, seed=3)
     digest = hashlib.sha256(data.tokens.tobytes() + data.is_step.tobytes() + data.scales.tobytes()).hexdigest()
     assert digest[:12] == "78b0897518e0"
+
+
+def _counting(task, calls):
+    def generate(prompt):
+        calls.append(prompt)
+        return task.generate(prompt)
+
+    return replace(task, generate=generate)
+
+
+def test_a_twin_is_checked_at_a_cost_that_does_not_grow():
+    costs = []
+    for count in (1_000, 50_000):
+        calls = []
+        examples(_counting(load("addition"), calls), range(1, 6), count, split=TRAIN, seed=0)
+        costs.append(len(calls))
+    assert costs[0] == costs[1] <= 5 * 16
 
 
 def test_a_wrong_twin_yields_no_examples():

@@ -1,5 +1,6 @@
 """The store never shows half a run, and names what is broken."""
 
+import fcntl
 import hashlib
 import itertools
 import json
@@ -18,8 +19,9 @@ import pytest
 
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.experiment import store as store_module
+from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import FILES, RunStore, StoreError
-from lengthgen.infrastructure.files import read_sealed_json, write_bytes, write_json, write_sealed_json
+from lengthgen.infrastructure.files import Held, locked, read_sealed_json, write_bytes, write_json, write_sealed_json
 from tests.empirical.trial.trials import rows_of
 
 FINISHED = ("config.json", "metrics.parquet", "checkpoint.safetensors", "environment.json", "files.json")
@@ -68,6 +70,11 @@ def test_a_process_that_read_metrics_beside_torch_ends_well(stored):
     )
     end = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert (end.returncode, end.stderr) == (0, "")
+
+
+def test_a_config_is_read_back_as_its_run(small_run):
+    for run in (small_run(), small_run("clipped[limit=2]", "unaligned", 3)):
+        assert Run.from_config(json.loads(json.dumps(run.config))) == run
 
 
 def test_a_run_that_differs_in_anything_is_another(small_run):
@@ -150,6 +157,29 @@ class TestMetrics:
             reseal(store.folder(run))
             with pytest.raises(StoreError, match="its columns are not those of a measurement"):
                 store.metrics(run)
+
+    def test_a_hundred_million_rows_are_refused_before_they_are_read(self, stored, monkeypatch):
+        run, store = stored
+        path = store.folder(run) / "metrics.parquet"
+        table = pa.Table.from_pylist([asdict(row) for row in rows_of(run)])
+        part = pa.table(
+            {name: pa.concat_arrays([table[name].combine_chunks()] * 10_000) for name in table.column_names}
+        )
+        with pq.ParquetWriter(path, part.schema) as writer:
+            for _ in range(3):
+                writer.write_table(part)
+        reseal(store.folder(run))
+        monkeypatch.setattr(pq.ParquetFile, "read", None)
+        with pytest.raises(StoreError, match="it has 480,000 rows, expected 16"):
+            store.metrics(run)
+
+    def test_checkpoints_are_those_of_the_training_and_the_last_epoch(self, small_run):
+        def checkpoints(**training):
+            return sorted({epoch for epoch, _ in small_run(**training).metric_keys()})
+
+        assert checkpoints(epochs=7, evaluate_every=3) == [3, 6, 7]
+        assert checkpoints(epochs=6, evaluate_every=3) == [3, 6]
+        assert checkpoints(epochs=2, evaluate_every=5) == [2]
 
     @pytest.mark.parametrize("training", [{"epochs": 0}, {"evaluate_every": 0}, {"epochs": 10**15}])
     def test_a_run_that_asks_for_none_or_too_many_is_refused(self, small_run, tmp_path, training):
@@ -285,6 +315,15 @@ class TestRemoval:
         assert store.contents() == []
         assert not store.finished(run)
 
+    def test_runs_that_are_trained_together_are_removed_by_the_name_of_their_folder(self, small_run, tmp_path):
+        store, runs = RunStore(tmp_path), [small_run(seed=seed) for seed in range(2)]
+        store.note_progress(runs, 2)
+        [name] = store.removable()
+        assert name.startswith(f"{runs[0].group}-2-runs-")
+        store.remove(name)
+        assert store.contents() == []
+        assert store.removable() == []
+
     def test_a_damaged_note_is_removed_by_the_name_under_which_it_is_broken(self, small_run, tmp_path):
         store = RunStore(tmp_path)
         for runs in ([small_run()], [small_run("ape", seed=seed) for seed in range(2)]):
@@ -305,6 +344,14 @@ class TestRemoval:
             assert store.finished(run)
         store.remove(run.id)
         assert not store.finished(run)
+
+    def test_runs_that_are_being_trained_together_are_not_removed(self, small_run, tmp_path):
+        store, runs = RunStore(tmp_path), [small_run(seed=seed) for seed in range(2)]
+        store.note_progress(runs, 2)
+        [name] = store.removable()
+        with store.locks(runs), pytest.raises(StoreError, match=f"{name} is not removed, because process"):
+            store.remove(name)
+        assert store.removable() == [name]
 
     @pytest.mark.parametrize("call", ["rename", "unlink"])
     def test_a_run_that_cannot_be_removed_is_an_error_and_stays_whole(self, stored, monkeypatch, call):
@@ -369,6 +416,12 @@ class TestUnfinished:
         assert [entry.run for entry in store.contents()] == [None, other]
         assert "it belongs to other runs than the folder's name says" in store.contents()[0].broken
 
+    def test_leftovers_of_a_killed_process_are_not_shown_for_a_finished_run(self, stored):
+        run, store = stored
+        store.note_progress([run], 4)
+        store.state_path([run]).with_name("progress.json").write_bytes(b"{")
+        assert [(entry.run, entry.broken) for entry in store.contents()] == [(run, None)]
+
     def test_leftovers_of_finished_runs_are_removed_and_nothing_else(self, stored, small_run):
         run, store = stored
         other = small_run(seed=run.seed + 1)
@@ -405,6 +458,38 @@ def test_locks_are_taken_in_one_order_whatever_that_of_the_runs(small_run, tmp_p
             assert len(taken) == 4
         assert not taken
     assert len(orders) == 1
+
+
+def test_a_process_that_waits_for_a_run_is_told_once_which_process_trains_it(small_run, tmp_path, monkeypatch):
+    store, run = RunStore(tmp_path), small_run()
+    holder = (
+        "import sys; from lengthgen.infrastructure.files import locked; from pathlib import Path\n"
+        "with locked(Path(sys.argv[1]), 'trains'): print('held', flush=True); sys.stdin.read()"
+    )
+    lines = []
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, str(tmp_path / ".locks" / run.id)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == "held\n"
+
+        def hear(line):
+            lines.append(line)
+            process.stdin.close()  # the holder ends
+
+        monkeypatch.setattr("lengthgen.infrastructure.files.tell", hear)
+        with store.locks([run, small_run(seed=1)]):
+            pass
+    [line] = lines
+    assert line.startswith(f"waiting for process {process.pid} on ") and line.endswith(f", which trains {run.id}")
+
+
+def test_a_lock_file_may_hold_any_bytes(tmp_path):
+    (tmp_path / "lock").write_bytes(b"\xff" * 10)
+    with (tmp_path / "lock").open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(Held, match=r"^\ufffd{10} works$"), locked(tmp_path / "lock", "works", wait=False):
+            pass
 
 
 def test_a_full_disk_leaves_no_half_run(small_run, tmp_path, monkeypatch):

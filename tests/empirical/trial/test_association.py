@@ -6,6 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy.stats import permutation_test
 
 from lengthgen.empirical.trial import association as module
 from lengthgen.empirical.trial.association import association, cluster_permutation_test, misclassified, table
@@ -110,6 +111,78 @@ def test_permutations_against_renaming_by_hand(grid, tasks, encodings, missing, 
     assert result.exact
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_permutations_of_one_kind_against_scipy(grid, seed):
+    predicted, observed = random_answers((5, 1, 3), seed), random_answers((5, 1, 3), seed + 50)
+
+    def agreeing(order):
+        return float((predicted == observed[order.astype(int)]).mean())
+
+    expected = permutation_test((np.arange(5),), agreeing, permutation_type="pairings", alternative="greater")
+    assert cluster_permutation_test(grid(predicted, observed), tasks=True, encodings=False).p == pytest.approx(
+        expected.pvalue
+    )
+
+
+@pytest.mark.parametrize("tasks, encodings", WAYS)
+def test_under_the_null_p_is_uniform_on_the_values_it_can_take(grid, tasks, encodings):
+    """Every arrangement of the outcomes is as likely as any other: P(p <= a) = a exactly, for each a that occurs."""
+    predicted, observed = random_answers((4, 1, 3), 3), random_answers((4, 1, 3), 53)
+    p_values = [
+        cluster_permutation_test(grid(predicted, observed[list(t)][:, :, list(e)]), tasks=tasks, encodings=encodings).p
+        for t in (permutations(range(4)) if tasks else [range(4)])
+        for e in (permutations(range(3)) if encodings else [range(3)])
+    ]
+    assert len(set(p_values)) > 1
+    for value in p_values:
+        assert np.mean([p <= value + 1e-12 for p in p_values]) == pytest.approx(value)
+
+
+def test_outcomes_that_come_in_clusters_deceive_fisher_and_not_the_permutation_of_clusters(grid):
+    """Six tasks, each solved by all encodings or by none, whatever was predicted: predictions by task, at random."""
+    draw = np.random.default_rng(0)
+    fisher = moved = 0
+    draws = 200
+    for _ in range(draws):
+        predicted, observed = (
+            np.broadcast_to((draw.random(6) < 0.5)[:, None, None], (6, 2, 3)).astype(object) for _ in range(2)
+        )
+        answer = association(grid(predicted, observed))
+        fisher += answer["fisher_p"] <= 0.05
+        moved += answer["permutation"]["task"]["p"] <= 0.05
+    assert fisher / draws > 0.15
+    assert moved / draws <= 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5
+
+
+def test_predictions_that_tell_only_encodings_apart_are_no_evidence_by_task_but_by_encoding(grid):
+    """A single encoding generalizes on every task, as predicted: tasks are not told apart, encodings are."""
+    answers = np.broadcast_to(np.arange(5) == 0, (4, 2, 5)).astype(object)
+    tests = association(grid(answers, answers))["permutation"]
+    assert {name: test["p"] for name, test in tests.items()} == pytest.approx(
+        {"task": 1, "encoding": 1 / 5, "task and encoding": 1 / 5}
+    )
+    assert tests["encoding"]["least_p"] == pytest.approx(1 / 5), "no outcome could have given less"
+
+
+def test_predictions_that_tell_tasks_and_encodings_apart_are_evidence_in_every_way(grid):
+    answers = random_answers((5, 2, 4), 7)
+    tests = association(grid(answers, answers))["permutation"]
+    assert all(test["p"] == test["least_p"] < 0.05 for test in tests.values())
+
+
+def test_one_cluster_is_no_evidence(grid):
+    answers = random_answers((1, 2, 4), 1)
+    result = cluster_permutation_test(grid(answers, answers), tasks=True, encodings=False)
+    assert (result.p, result.least_p, result.arrangements) == (1, 1, 1)
+
+
+def test_no_cells_are_no_evidence():
+    result = association([])
+    assert result["agreement"] is None
+    assert result["fisher_p"] == 1
+    assert [test["p"] for test in result["permutation"].values()] == [1, 1, 1]
+
+
 def test_where_cells_are_missing_is_no_evidence(grid):
     """All predicted yes, all observed yes: nothing is told apart, however the missing cells lie."""
     observed = np.full((4, 2, 4), True, dtype=object)
@@ -117,6 +190,15 @@ def test_where_cells_are_missing_is_no_evidence(grid):
     cells = grid(np.full((4, 2, 4), True, dtype=object), observed)
     assert all(cluster_permutation_test(cells, tasks=tasks, encodings=encodings).p == 1 for tasks, encodings in WAYS)
     assert association(cells)["both_kinds"] is False
+
+
+def test_an_encoding_without_predictions_is_not_moved(grid):
+    predicted, observed = random_answers((3, 2, 4), 2), random_answers((3, 2, 4), 52)
+    predicted[:, :, 3] = None
+    without = grid(predicted[:, :, :3], observed[:, :, :3])
+    for tasks, encodings in WAYS:
+        ways = {"tasks": tasks, "encodings": encodings}
+        assert cluster_permutation_test(grid(predicted, observed), **ways) == cluster_permutation_test(without, **ways)
 
 
 @pytest.mark.parametrize("tasks, encodings", WAYS)

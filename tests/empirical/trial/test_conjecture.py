@@ -1,10 +1,15 @@
 """Verdicts of cells, by hand and by simulation."""
 
+import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 
-from lengthgen.empirical.experiment.judge import e_process
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.empirical.experiment.judge import e_process, tail
+from lengthgen.empirical.experiment.outcome import by_checkpoint
 from lengthgen.empirical.trial.conjecture import TrialError, judge, unanimous_runs
 from tests.empirical.trial.trials import (
     FAILS,
@@ -104,6 +109,19 @@ def test_a_run_that_does_not_fit_counts_in_the_whole_and_not_in_the_condition(sm
     assert shares == [(2, 3), (1, 2), (1, 3)]
 
 
+@pytest.mark.parametrize(
+    "counts, observed",
+    [
+        ({SOLVES: 2, FAILS: 1}, True),
+        ({SOLVES: 1, FAILS: 2, UNFIT: 9}, False),
+        ({SOLVES: 1, FAILS: 1}, None),
+        ({UNFIT: 3}, None),
+    ],
+)
+def test_the_majority_of_fitting_runs_is_observed(small_run, counts, observed):
+    assert alone(small_run(), YES, counts).observed is observed
+
+
 def test_each_rule_has_its_own_prediction(small_run):
     run = small_run()
     predicted = {
@@ -137,3 +155,59 @@ def test_cells_of_another_size_are_left_out_and_a_size_that_no_cell_has_is_named
     assert [cell.key.size for cell in judge(evidences, replace(MAIN, size="large"))] == ["large"]
     with pytest.raises(TrialError, match="no cell has the model size 'huge': the cells have small, large"):
         judge(evidences, replace(MAIN, size="huge"))
+
+
+def simulated(run, draw, chances, runs, draws):
+    """Trials of cells with these chances to generalize, a random half predicted yes: lists of (cell, chance)."""
+    pool = {True: (run, rows(SOLVES)), False: (run, rows(FAILS))}
+    for _ in range(draws):
+        evidences = []
+        for number, chance in enumerate(chances):
+            cell_runs = [pool[bool(draw.random() < chance)] for _ in range(runs)]
+            evidences.append(evidence(cell_runs, YES if draw.random() < 0.5 else NO, name=f"{number}/f/e"))
+        yield list(zip(judge(evidences, MAIN), chances, strict=True))
+
+
+def test_a_cell_that_is_looked_at_after_every_run_is_seldom_decided_wrongly(small_run):
+    """Both verdicts are wrong if half of all runs generalize; a fixed test, repeated, errs more often."""
+    draw, draws, most = np.random.default_rng(1), 400, 40
+    pool = {True: (small_run(), rows(SOLVES)), False: (small_run(), rows(FAILS))}
+    decided, tested = {"refuted": 0, "consistent": 0}, 0
+    for _ in range(draws):
+        outcomes = draw.random(most) < 0.5
+        for runs in range(3, most + 1, 3):
+            [cell] = judge([evidence([pool[bool(solved)] for solved in outcomes[:runs]], YES)], MAIN)
+            if cell.decided:
+                decided[cell.verdict] += 1
+                break
+        wins = np.cumsum(outcomes)
+        tested += any(tail(int(wins[runs - 1]), runs) <= 0.05 for runs in range(3, most + 1, 3))
+    assert all(count <= binom.ppf(0.999, draws, 0.05) for count in decided.values())
+    assert tested > binom.ppf(0.999, draws, 0.05)
+
+
+def test_wrong_verdicts_are_rare_in_both_directions_and_right_ones_are_not(small_run):
+    """Cells of all kinds, many runs: few of the names are wrong, most cells are named rightly."""
+    wrong = {"refuted": 0, "consistent": 0}
+    named, draws = 0, 300
+    chances = [0, 0.1, 0.2, 0.45, 0.55, 0.8, 0.9, 1]
+    for trial in simulated(small_run(), np.random.default_rng(2), chances, 20, draws):
+        right = [(cell, cell.predicted == (chance > 0.5)) for cell, chance in trial]
+        for verdict, at_fault in (("refuted", True), ("consistent", False)):
+            called = [agrees for cell, agrees in right if cell.verdict == verdict]
+            wrong[verdict] += sum(agrees is at_fault for agrees in called) / max(1, len(called))
+        named += sum(cell.verdict == ("consistent" if agrees else "refuted") for cell, agrees in right)
+    assert all(share / draws <= 0.05 for share in wrong.values()), "the expected share of wrong ones"
+    assert named / draws >= 4
+
+
+def test_predictions_survive_json():
+    for prediction in (YES, NO, UNCOVERED, NOTHING):
+        assert Prediction.from_json(json.loads(json.dumps(prediction.as_json()))) == prediction
+
+
+def test_checkpoints_ascend_whatever_the_order_of_the_rows():
+    measured = [row for epoch in (40, 9, 32, 1) for row in rows((1.0, 0.5), epoch=epoch)]
+    checkpoints = by_checkpoint(measured)
+    assert [*checkpoints] == [1, 9, 32, 40]
+    assert all(row.epoch == epoch for epoch, scales in checkpoints.items() for row in scales.values())
