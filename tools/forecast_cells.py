@@ -27,10 +27,10 @@ from lengthgen.circuits.prediction_record import PREDICTION, Prediction, Variant
 from lengthgen.circuits.src import traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, parse_task
 from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.tables import read_rows
 from lengthgen.empirical.studies.theories.src_rules import MAX_STEPS
 from lengthgen.empirical.studies.theories.src_rules import MORE_PROMPTS as FEW_PROMPTS
 from lengthgen.empirical.studies.verdict.population import half_of
-from lengthgen.empirical.studies.verdict.tables import read_rows
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.files import read_json

@@ -15,7 +15,7 @@ from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.empirical.experiment.metrics import Measurement
 from lengthgen.empirical.experiment.protocol import Cell, load_protocol
 from lengthgen.empirical.experiment.run import Run, plan
-from lengthgen.empirical.studies.verdict.tables import read_rows
+from lengthgen.empirical.experiment.tables import read_rows
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
 from lengthgen.empirical.trial.frozen import frozen_cells
 from lengthgen.infrastructure.files import read_sealed_json

@@ -16,7 +16,7 @@ DIGEST = b"rows-sha256"
 
 
 class TableError(LengthgenError):
-    """A table of a verdict is missing or damaged; the message says which, in one line."""
+    """A table of rows is missing or damaged; the message says which, in one line."""
 
 
 def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
