@@ -27,7 +27,8 @@ def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     table = pa.Table.from_pylist(list(rows))
     table = table.replace_schema_metadata({DIGEST: _digest(table.to_pylist())})
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
+    # Statistics repeat the longest texts, and would be half of a small table.
+    pq.write_table(table, sink, compression="zstd", compression_level=19, write_statistics=False)
     write_bytes(path, sink.getvalue().to_pybytes())
 
 
