@@ -42,7 +42,7 @@ PROVENANCE = ("time", "seconds", "trained_together", "device", "machine", "pytho
 _PREDICTIONS = mapping_to(or_none(PREDICTION))
 
 
-class RecordError(LengthgenError):
+class RecordError(DamagedFile):
     """A record cannot be used; the message names the file and the reason, in one line."""
 
 
