@@ -256,15 +256,15 @@ def frozen_records(path: Path) -> list[FrozenRecord]:
     Raises:
         DamagedFile: the file has changed since it was written, or a record has not the hash that it names.
     """
-    found = []
+    frozen = []
     for stored in _records(path):
         fixed = stored["protocol"]
         cells = [FrozenCell(preregistration=fixed, cell=its["cell"], rules=its["rules"]) for its in stored["cells"]]
         each = FrozenRecord(cells=cells)
         if each.digest != stored.get("hash"):
             raise DamagedFile(f"{path} holds other answers than its hash says")
-        found.append(each)
-    return found
+        frozen.append(each)
+    return frozen
 
 
 def _records(path: Path) -> list[dict[str, Any]]:

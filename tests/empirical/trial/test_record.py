@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,14 @@ def test_a_run_of_other_settings_has_a_name_of_its_own_and_no_frozen_seed(copied
     other = read_record(RESULTS / "padding-sink" / "base-four").runs[:6]
     write_record(copied, other, SMALL / FILE)
     assert "do not derive from what" in refused(copied)
+
+
+def test_a_run_of_a_cell_has_the_settings_and_predictions_of_the_others(copied: Path) -> None:
+    runs = [*read_record(copied).runs]
+    training = replace(runs[1].run.training, epochs=299)
+    for other in (replace(runs[1], run=replace(runs[1].run, training=training)), replace(runs[1], predictions={})):
+        write_record(copied, [runs[0], other, *runs[2:]], SMALL / FILE)
+        assert "differs from other runs of" in refused(copied)
 
 
 @pytest.mark.parametrize("sealed", [True, False])
