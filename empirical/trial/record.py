@@ -29,6 +29,7 @@ from lengthgen.empirical.trial.trial import as_json
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import SEAL, DamagedFile, read_sealed_json, seal, write_bytes
 from lengthgen.infrastructure.shapes import mapping_to, or_none
+from lengthgen.theory.encodings.relations import LABEL_START
 
 TABLE = "runs.parquet"
 MEASURED = tuple(field.name for field in fields(Measurement))
@@ -184,9 +185,17 @@ class Record:
         return trial
 
 
+@lru_cache(maxsize=1024)
 def table_start(encoding: str) -> float | None:
-    """Standard deviation with which the tables of an encoding start; None if it has no table."""
-    start = dict(parse_encoding(encoding).options).get("start")
+    """Standard deviation with which the tables of an encoding start; None if it has none, or is a module of the user's.
+
+    Raises:
+        EncodingError: the encoding is unknown, or the user's file fails.
+    """
+    spec = parse_encoding(encoding)
+    if spec.is_own and spec.record.module is None:  # a relation, with a vector for each label
+        return float(LABEL_START["start"].default)
+    start = dict(spec.options).get("start")
     return None if start is None else float(start)
 
 
