@@ -38,13 +38,15 @@ RELATIONS = "relations.json"
 def find_record(records: Path, protocol: Protocol) -> Path | None:
     """Return the folder of the largest record that has every planned run of a protocol; None if there is none.
 
-    The name of a run holds the hash of all that decides its numbers, so that a record of other settings is not taken.
+    Of equally large ones it is the one nearest to `records`: a repetition is in a folder of its own. The name of a run
+    holds the hash of all that decides its numbers, so that a record of other settings is not taken.
 
     Raises:
         RecordError: a record has changed since it was written.
     """
     sizes = {}
-    for folder in (path.parent for path in sorted(records.glob(f"**/{protocol.name}/{TABLE}"))):
+    tables = records.glob(f"**/{protocol.name}/{TABLE}")
+    for folder in (path.parent for path in sorted(tables, key=lambda path: (len(path.parts), path))):
         recorded = {each.run.id for each in read_record(folder).runs}
         planned = stored_runs(protocol, folder.parent)
         if all(run.id in recorded for runs in planned.values() for run in runs):
