@@ -18,6 +18,7 @@ from lengthgen.infrastructure.files import read_sealed_json, write_sealed_json
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
 RECORDS = sorted(path.parent for path in RESULTS.rglob(TABLE) if (path.parent / "gate.json").is_file() is False)
 SMALL = RESULTS / "padding-sink" / "decimal"
+UNTIL = RESULTS / "quick" / "until-decided" / "fig2"
 PLAIN = RESULTS / "quick" / "fig3"
 Rows = list[dict[str, Any]]
 
@@ -76,12 +77,22 @@ def test_a_record_is_written_as_it_is_read(tmp_path: Path) -> None:
     assert read_sealed_json(SMALL / FILE)["frozen"][-1]["hash"] == record.frozen == record.trial["frozen"]
 
 
-def test_numbers_that_were_not_kept_are_no_numbers_and_no_cause_is_named() -> None:
+def test_numbers_that_were_not_kept_are_no_numbers_and_said_to_be_missing() -> None:
     record = read_record(SMALL)
     assert all(math.isnan(row.token_accuracy) for each in record.runs for row in each.rows)
     [cell] = record.trial["cells"]
-    assert [finding["kind"] for finding in cell["diagnosis"]] == ["not measured"] and cell["best_on_test"] is None
+    assert [finding["kind"] for finding in cell["diagnosis"]] == ["not kept"]
+    assert cell["best_on_test"] is None
     assert not {its["setting"]["checkpoint"] for its in record.trial["sensitivity"]} - {"last"}
+
+
+def test_causes_that_exact_match_shows_are_named_without_the_other_numbers() -> None:
+    cells = {(its["task"], its["format"], its["encoding"]): its for its in read_record(UNTIL).trial["cells"]}
+    kinds = {key: [finding["kind"] for finding in cell["diagnosis"]] for key, cell in cells.items()}
+    assert kinds["parity", "aligned", "rpe"] == ["optimisation", "unseen distractors", "not kept"]
+    assert kinds["addition base 4", "aligned", "nope"] == ["not fitted", "not kept"]
+    assert kinds["copy", "aligned", "ipe"] == []
+    assert "NaN" not in json.dumps([*cells.values()])
 
 
 def test_a_record_with_all_checkpoints_judges_each_of_them() -> None:
