@@ -27,7 +27,7 @@ from scipy.stats import fisher_exact
 from lengthgen.circuits.forecast.record import recorded_cells
 from lengthgen.empirical.experiment.judge import Estimand, e_bh
 from lengthgen.empirical.experiment.tables import read_rows
-from lengthgen.empirical.trial.record import Record, read_record
+from lengthgen.empirical.trial.record import Record, read_record, record_folders
 from tools.compare import compare
 from tools.notebooks import NOTEBOOKS, executed
 
@@ -329,8 +329,8 @@ def test_the_cells_that_are_not_as_predicted_are_those_of_their_trials() -> None
 
 def test_the_runs_with_five_seeds_are_told_as_recorded() -> None:
     text = " ".join(TEXTS[QUICK].split())
-    folders = sorted((ROOT / "docs" / "results" / "quick").rglob("runs.parquet"))
-    counts = Counter(path.parents[1].name for path in folders for _ in read_rows(path))
+    folders = record_folders(ROOT / "docs" / "results" / "quick")
+    counts = Counter(folder.parent.name for folder in folders for _ in read_record(folder).runs)
     assert counts["quick"] == 399 and counts["again"] == 354 and counts["until-decided"] == 1141
     for part in ("| 399 |", "| 354 |", "| 1,141 |", "The first 753 runs"):
         assert part in text
@@ -635,8 +635,7 @@ def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:
     names = ("named", "same_processor", "to_the_end", "pooled", "addition", "random")
     tables = {name: script[f"{name}_lines"]() for name in names}
     assert [*map(len, tables.values())] == [7, 2, 3, 4, 2, 2] and set().union(*tables.values()) <= {*text.splitlines()}
-    trials = [*folder.glob("*/runs.parquet")]
-    hashes = [str(recorded(f"varied-filler/{path.parent.name}").frozen) for path in trials]
+    hashes = [str(read_record(its).frozen) for its in record_folders(folder)]
     assert len(hashes) == 7 and all(each in text for each in hashes)
     early, to_the_end, both, three = ([cell.strip() for cell in line.split("|")[2:5]] for line in tables["pooled"])
     in_one_line = " ".join(text.split())

@@ -1,7 +1,7 @@
 """Record of a finished experiment in two files: what was frozen before its runs, and one table of the runs.
 
     FOLDER/frozen.json     frozen answers (`frozen.FILE`); a record from before answers were frozen has none
-    FOLDER/runs.parquet    a row for each run: its name, seed, settings and predictions, where and when it was trained,
+    FOLDER/trial.parquet   a row for each run: its name, seed, settings and predictions, where and when it was trained,
                            and its measurements at every checkpoint and scale that were kept
 
 All else is derived from them: verdicts, e-values and the rest of what conjecture.json holds.  Four things are checked
@@ -31,7 +31,7 @@ from lengthgen.infrastructure.files import SEAL, DamagedFile, read_sealed_json, 
 from lengthgen.infrastructure.shapes import mapping_to, or_none
 from lengthgen.theory.encodings.relations import LABEL_START
 
-TABLE = "runs.parquet"
+TABLE = "trial.parquet"
 MEASURED = tuple(field.name for field in fields(Measurement))
 """Columns with a list of numbers for each run: a number for each checkpoint and scale, checkpoints ascending.
 
@@ -202,6 +202,11 @@ def table_start(encoding: str) -> float | None:
 def is_record(folder: Path) -> bool:
     """True if a folder has the table of a record."""
     return (folder / TABLE).is_file()
+
+
+def record_folders(root: Path) -> list[Path]:
+    """Folders of all records in a folder, at any depth, in alphabetical order."""
+    return sorted(path.parent for path in root.rglob(TABLE))
 
 
 def write_record(folder: Path, runs: Iterable[RecordedRun], frozen: Path) -> None:

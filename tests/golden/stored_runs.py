@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.trial.record import TABLE, read_record
+from lengthgen.empirical.trial.record import read_record, record_folders
 from tests.golden import readers
 from tests.golden.answers import STORED, digest
 
@@ -15,11 +15,7 @@ FILE = STORED / "stored-runs.json"
 REGISTERED = ("random-tasks", "random-languages", "swapped-arguments")
 MOST = 120
 """Most runs of a cell of a recorded trial."""
-TRIALS = sorted(
-    path.parent.relative_to(readers.RESULTS).as_posix()
-    for path in readers.RESULTS.rglob(TABLE)
-    if path.parent.name not in REGISTERED
-)
+TRIALS = sorted(folder.relative_to(readers.RESULTS).as_posix() for folder in record_folders(readers.RESULTS))
 """Recorded trials."""
 
 

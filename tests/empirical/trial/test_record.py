@@ -12,11 +12,11 @@ import pytest
 
 from lengthgen.empirical.experiment.tables import TableError, read_rows, write_rows
 from lengthgen.empirical.trial.frozen import FILE
-from lengthgen.empirical.trial.record import TABLE, RecordError, read_record, table_start, write_record
+from lengthgen.empirical.trial.record import TABLE, RecordError, read_record, record_folders, table_start, write_record
 from lengthgen.infrastructure.files import read_sealed_json, write_sealed_json
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
-RECORDS = sorted(path.parent for path in RESULTS.rglob(TABLE) if (path.parent / "gate.json").is_file() is False)
+RECORDS = record_folders(RESULTS)
 SMALL = RESULTS / "padding-sink" / "decimal"
 UNTIL = RESULTS / "quick" / "until-decided" / "fig2"
 PLAIN = RESULTS / "quick" / "fig3"
