@@ -1,13 +1,13 @@
 """Claims on trained models, decided by stored runs; each claim names the protocol whose runs it reads.
 
-The plots of arXiv 2510.04130 could not be read, so what a claim says of a figure is our reading [F].
+All are our formalisation [F]: tasks, sizes and bounds are ours, and the plots of arXiv 2510.04130 could not be read.
+What a paper says stands in the source of its claim.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Literal
 
 from lengthgen.circuits.prediction_record import RULES, Prediction
 from lengthgen.circuits.search.wirings import Mode
@@ -24,10 +24,9 @@ from lengthgen.proofs_checks.claim import Refuted, Source, Strength, Unsettled
 from lengthgen.proofs_checks.majority import Count, settle
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
 from lengthgen.proofs_checks.papers import randomized
-from lengthgen.proofs_checks.papers.pola import SOURCE
+from lengthgen.proofs_checks.papers.pola import CONJECTURE, SOURCE
 from lengthgen.proofs_checks.trained import NONE, Arm, Runs, TrainedCell
 
-CONJECTURE = SOURCE.at("abstract: length generalization is possible iff SRC stays the same at all scales")
 SURVEY = Source(
     paper="Length Extrapolation of Transformers: A Survey from the Perspective of Positional Encoding",
     arxiv="2312.17044",
@@ -87,7 +86,6 @@ def _most(
     generalize: bool,
     wrong: Mapping[str, Arm],
     least: int | None = None,
-    label: Literal["P", "F"] = "F",
 ) -> None:
     """Add a claim of `most_generalize`; `wrong` has the arms of its falsifiers by name."""
     CLAIMS.claim(
@@ -96,7 +94,6 @@ def _most(
         latex,
         statement=statement,
         holds={"runs": NONE, "arm": arm, "generalize": generalize, "least": least},
-        label=label,
         strength=Strength.STATISTICAL,
         answers=("generalize", "least"),
         falsifiers={name: {"arm": other} for name, other in wrong.items()},
@@ -171,7 +168,6 @@ for _id, _what, _encoding, _tasks in (
         rf"{_MOST_FAIL}\ \text{{on each task}}",
         Arm(protocol="randomized", encodings=(_encoding,)),
         generalize=False,
-        label="P",
         wrong={"nor does the ideal encoding": _COPY},
     )
 
@@ -254,7 +250,6 @@ CLAIMS.claim(
         "wins": lambda difference: difference > 0,
         "does": "are better",
     },
-    label="P",
     strength=Strength.STATISTICAL,
     falsifiers={"plain positions beat those drawn": {"arm": _PLAIN, "other": _RANDOM}},
 )(most_pairs)
@@ -350,18 +345,22 @@ def _negated(cell: JudgedCell) -> JudgedCell:
     return cell if cell.predicted is None else replace(cell, predicted=not cell.predicted)
 
 
-for _rule, _also, _covered in (
-    ("literal", ", read literally,", ""),
-    ("coverage", " and training meets every label and operator entry", r"\ \text{and all entries are met}"),
+for _rule, _reading, _also, _covered in (
+    ("literal", "Our literal reading of the conjecture", "", ""),
+    (
+        "coverage",
+        "Our reading with coverage",
+        " and training meets every label and operator entry",
+        r"\ \text{and all entries are met}",
+    ),
 ):
     CLAIMS.claim(
         f"conjecture-{_rule}",
         CONJECTURE,
         rf"\text{{LG}}\iff\mathrm{{SRC}}_\phi(20)=\mathrm{{SRC}}_\phi(5)<\infty{_covered}",
-        statement=f"The rule that an encoding generalizes iff its induced complexity stays the same{_also} agrees with "
-        "the trained runs of Figure 2's tasks and encodings in more cells than expected by chance.",
+        statement=f"{_reading}, that an encoding generalizes iff its induced complexity stays the same{_also}, agrees "
+        "with the trained runs of Figure 2's tasks and encodings in more cells than expected by chance.",
         holds={"runs": NONE, "protocol": "fig2", "rule": _rule, "negated": False},
-        label="P" if _rule == "literal" else "F",
         strength=Strength.STATISTICAL,
         falsifiers={"the predictions negated": {"negated": True}},
     )(predictions_agree)
