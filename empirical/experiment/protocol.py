@@ -118,9 +118,12 @@ class Training:
             none.
         leave_out: largest number of first tokens, all filler, that a step leaves out; each step draws its number. None:
             no step leaves out any.
+        fill_padding: share of the samples whose padding holds what its places hold at a larger scale (samples.py);
+            None: of none.
+        fill_padding_to: that larger scale; None: the largest of the run.
 
     Raises:
-        ProfileError: the samples are not whole batches.
+        ProfileError: the samples are not whole batches, or `fill_padding_to` is given without `fill_padding`.
     """
 
     samples: Annotated[int, Range(1, 1_000_000)]
@@ -133,8 +136,12 @@ class Training:
     stop_when_solved: Annotated[int, Range(0, 1_000)] = 0
     prompts_as_filler: Annotated[float | None, Range(0, 1, above=True)] = None
     leave_out: Annotated[int | None, Range(1, 10_000)] = None
+    fill_padding: Annotated[float | None, Range(0, 1, above=True)] = None
+    fill_padding_to: Annotated[int | None, SCALE] = None
 
     def __post_init__(self) -> None:
+        if self.fill_padding_to is not None and self.fill_padding is None:
+            raise ProfileError("fill_padding_to is how far padding is filled: give fill_padding, the share of samples")
         if self.samples % self.batch:
             raise ProfileError(f"{self.samples} samples are not whole batches of {self.batch}")
 
@@ -145,12 +152,12 @@ class Training:
 
     @property
     def varies_filler(self) -> bool:
-        """True if it has settings of filler."""
-        return self.prompts_as_filler is not None or self.leave_out is not None
+        """True if it has settings of filler, or fills padding."""
+        return any(value is not None for value in (self.prompts_as_filler, self.leave_out, self.fill_padding))
 
     def as_json(self) -> dict[str, Any]:
         """Settings for JSON, without those at their default that came later: files written before lack them."""
-        later = ("stop_when_solved", "prompts_as_filler", "leave_out")
+        later = ("stop_when_solved", "prompts_as_filler", "leave_out", "fill_padding", "fill_padding_to")
         return {name: value for name, value in asdict(self).items() if value or name not in later}
 
 

@@ -7,7 +7,7 @@ from statistics import fmean, median
 import numpy as np
 
 from lengthgen.circuits.analysis import analyse
-from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, option_text, relation_of
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TASKS, load
@@ -98,7 +98,10 @@ def relations() -> Drawing:
                 "what": record.summary,
                 "relation": relation_name,
                 "scale hint": hint,
-                "parameters": ", ".join(f"{key} = {option.default}" for key, option in record.options.items()) or "-",
+                "parameters": ", ".join(
+                    f"{key} = {option_text(option.default)}" for key, option in record.options.items()
+                )
+                or "-",
                 **{f"labels at {scale}": count for scale, count in counts.items()},
             }
         )
