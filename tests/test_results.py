@@ -106,9 +106,9 @@ def test_cells_and_baselines_of_a_page_are_printed_by_its_command(record: str) -
     cells = script("cells.py")
     [names] = {match[1] for match in COMMAND.finditer(text_of(record))}
     printed = [*cells["lines"](names.split()), *cells["population_lines"]()]
-    told = rows_below(text_of(record), printed[0]) + rows_below(text_of(record), printed[-6 - 1])
-    assert {*told} <= {*printed}
-    assert told or record in ("padding-sink", "learned-labels")
+    page_rows = rows_below(text_of(record), printed[0]) + rows_below(text_of(record), printed[-6 - 1])
+    assert {*page_rows} <= {*printed}
+    assert page_rows or record in ("padding-sink", "learned-labels")
     for sentence in re.findall(r"Right: [^.]*\.", said(record)):
         assert sentence in printed
 
@@ -160,6 +160,11 @@ def test_what_is_said_of_the_published_training_is_in_its_runs() -> None:
 def test_the_tables_that_the_published_training_prints_have_all_cells() -> None:
     gpu = script("published-budget/gpu.py")
     assert [len(gpu["lines"]()), len(gpu["addition"]())] == [21, 4]
+    [relative] = [line for line in gpu["lines"]() if line.startswith("| addition | filled | relative")]
+    assert "| yes: refuted | yes: refuted | 10 of 10 | 0 of 10 |" in relative
+    assert "**Addition, relative, filled:** every rule says yes, and 0 of 10 runs generalize." in said(
+        "published-budget"
+    )
 
 
 def test_what_is_said_of_rope_with_another_optimiser_is_in_its_trials() -> None:
@@ -271,13 +276,21 @@ def test_what_is_said_of_filled_addition_is_printed_by_its_script() -> None:
     printed = keys["generalization_lines"](rows)
     assert rows_below(text, "| encoding | trained on | solve all | e-value | first failing scales |") == printed
     predicted = {line.split()[1]: line.partition("| ")[2].partition(" | ")[2] for line in keys["predicted_lines"](rows)}
-    told = rows_below(text, "| prediction | for it | against | e-value |")
-    assert len(keys["change_lines"](rows)) == 4 and len(predicted) == 8 and len(told) == 4
-    for line in told:
+    page_rows = rows_below(text, "| prediction | for it | against | e-value |")
+    assert len(keys["change_lines"](rows)) == 4 and len(predicted) == 8 and len(page_rows) == 4
+    for line in page_rows:
         number, _, after = line.removeprefix("| ").partition(":")
         assert after.endswith(f" | {predicted[number]}")
     recorded = {run.id for run in keys["planned"](RESULTS / "filled-addition")}
     assert Counter((row["run"], row["kind"]) for row in rows) == Counter(product(recorded, keys["KINDS"]))
+    [varied] = [line for line in printed if line.startswith("| rpe | varied | ")]
+    [again] = cells_of("varied-filler/to-the-end-varied")["rpe", "filled"]
+    assert varied.startswith("| rpe | varied | 15 of 15 |") and share(again) == (6, 12)
+    assert "gave 15 of 15 for relative positions;" in said("filled-addition") and "gave 6 of 12." in said(
+        "filled-addition"
+    )
+    undecided = [number for number, line in predicted.items() if float(line.split(" | ")[2].strip(" |")) < 20]
+    assert f"Undecided: predictions {', '.join(undecided[:-1])} and {undecided[-1]}." in said("filled-addition")
     unerring = [
         row
         for row in rows
@@ -318,8 +331,8 @@ def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:
     assert "relative {2} against {3} (p = {4}), RoPE".format(*relative) in line
     assert "RoPE {2} against {3} (p = {4}). Undecided.".format(*rope) in line
     to_the_end = [re.findall(r"\d+ of \d+", row)[:2] for row in tables["to_the_end"]]
-    told = "relative {} against {}, RoPE {} against {}, RoPE on Parity {} against {}."
-    assert told.format(*(part for pair in to_the_end for part in pair)) in line
+    sentence = "relative {} against {}, RoPE {} against {}, RoPE on Parity {} against {}."
+    assert sentence.format(*(part for pair in to_the_end for part in pair)) in line
     both = [re.findall(r"\d+ of \d+", row)[0] for row in tables["addition"]]
     assert "{} relative and {} of RoPE generalize".format(*both) in line
     no_positions, table = (next(row for row in tables["named"] if f" {name} |" in row) for name in ("ape", "t5"))
@@ -393,6 +406,8 @@ def test_what_is_said_of_learned_labels_is_in_its_trials() -> None:
         (1, 6),
         (0, 6),
     ] and "1 of 6 and 0 of 6 runs fit" in line
+    assert "with the hint none of 8 on reverse, 1 of 14 on copy." in line
+    assert {"| reverse | lbpe-sh | yes | yes | 0 of 8 |", "| copy | lbpe-sh | yes | yes | 1 of 14 |"} <= {*rows}
     refuted = [
         (cell["task"].rpartition(":")[2], cell["encoding"])
         for cells in cells_of("learned-labels/learned-labels").values()
@@ -489,8 +504,10 @@ def test_no_task_on_which_own_token_wins_needs_attention_beyond_training() -> No
 
 
 def test_equal_tasks_are_those_of_their_script() -> None:
-    told = [row for row in text_of("verdict").splitlines() if row.startswith("| own-token | ")]
-    assert len(told) == 2 and {*told} <= {*script("verdict/equal_tasks.py")["pair_rows"]("random-languages")}
+    page_rows = [row for row in text_of("verdict").splitlines() if row.startswith("| own-token | ")]
+    assert len(page_rows) == 2 and {*page_rows} <= {*script("verdict/equal_tasks.py")["pair_rows"]("random-languages")}
+    assert page_rows[0].startswith("| own-token | distractors | 18 | 1.19e+04 |")
+    assert "better on 18 tasks of 18 (e = 11,900)" in said("verdict")
     assert "15 tasks and e = 2,010 stand, and e = 37 on the eight" in said("verdict")
     assert "(e-value 2,010), and on the eight that are new in every way e is 37." in findings()
 
@@ -507,12 +524,12 @@ def test_the_baselines_of_random_tasks_are_those_of_the_cells() -> None:
     rows = [[part.strip() for part in row.strip("|").split("|")] for row in script("cells.py")["population_lines"]()]
     in_use, ideal = (dict(zip(rows[0], row, strict=True)) for row in rows[2:4])
     assert (in_use["encodings"], ideal["encodings"]) == ("in use", "ideal")
-    told = (
+    sentence = (
         "always-no names {always-no} of {cells} cells, as does the rate; coverage {coverage}, distractors {distractors}"
     )
-    assert told.format(**in_use) in findings() and in_use["rate"] == in_use["always-no"]
-    told = "always-no names {always-no} of {cells}, the rate {rate}, coverage {coverage}, distractors {distractors}"
-    assert told.format(**ideal) in findings()
+    assert sentence.format(**in_use) in findings() and in_use["rate"] == in_use["always-no"]
+    sentence = "always-no names {always-no} of {cells}, the rate {rate}, coverage {coverage}, distractors {distractors}"
+    assert sentence.format(**ideal) in findings()
     right, cells = (int(in_use[name]) + int(ideal[name]) for name in ("rate", "cells"))
     assert f"is right in {right:,} of {cells:,} cells of random tasks ({f'{right / cells:.3f}'.lstrip('0')})." in said(
         "verdict"
@@ -524,8 +541,8 @@ def test_the_baselines_of_random_tasks_are_those_of_the_cells() -> None:
         "verdict"
     )
     swapped = dict(zip(rows[0], rows[-1], strict=True))
-    told = "always-no names {always-no} of the {cells} cells that judge, the rule {distractors-with-token}."
-    assert told.format(**swapped) in findings()
+    sentence = "always-no names {always-no} of the {cells} cells that judge, the rule {distractors-with-token}."
+    assert sentence.format(**swapped) in findings()
 
 
 def test_what_is_said_of_parity_is_its_trial() -> None:
@@ -577,6 +594,34 @@ def test_the_court_does_not_support_src() -> None:
     assert "SRC does not beat the base rate" in findings()
 
 
+def test_findings_repeat_what_the_records_say() -> None:
+    right = re.search(
+        r"Right: coverage in (\d+) of (\d+), distractors in (\d+) .* always-no in (\d+) .* rate in (\d+) of \2\.",
+        said("published-budget"),
+    )
+    assert right is not None
+    coverage, cells, distractors, no, rate = right.groups()
+    assert (
+        f"Right in {cells} cells: coverage {coverage}, distractors {distractors}, always-no {no}, the rate {rate} ("
+        in findings()
+    )
+    assert (
+        "repair 69 of 93 failing runs and break one" in said("verdict")
+        and "repair 69 of 93 failing runs of" in findings()
+    )
+    assert "{} of {} runs break exactly at the swap".format(*script("verdict/counts.py")["at_the_swap"]()) in findings()
+    cells = script("cells.py")
+    rates = {
+        key: f"{cells['rate_of'](cell):.2f}"
+        for [cell, *_] in cells["questions"](["quick-until-decided/fig2"])
+        for key in [(cell.encoding, cell.features.operands)]
+        if cells["rate_of"](cell) is not None
+    }
+    assert f"the rate ({rates['rpe', 'aligned']}) say so too" in findings()
+    assert f"the rate, {rates['rpe', 'filled']}, errs)" in findings()
+    assert f"is {rates['rpe', 'filled']} (rpe) and {rates['rope', 'filled']} (rope)." in said("varied-filler")
+
+
 # ---- studies without the conjecture
 
 
@@ -587,9 +632,9 @@ def test_the_shares_of_modular_addition_are_those_of_its_answer() -> None:
     assert rows_below(text, head) == [*shares["lines"]()]
 
     def between(condition: str, kind: str, places: tuple[int, ...]) -> tuple[int, int]:
-        each = {one["evaluation"]: one["accuracy"] for one in shares["CONDITIONS"][condition]["evaluations"]}
-        found = [round(100 * value) for place in places for value in each[f"{kind} at {place}"]]
-        return min(found), max(found)
+        each = {part["evaluation"]: part["accuracy"] for part in shares["CONDITIONS"][condition]["evaluations"]}
+        shares_seen = [round(100 * value) for place in places for value in each[f"{kind} at {place}"]]
+        return min(shares_seen), max(shares_seen)
 
     trained, others = (2, 3, 4), (0, 1, 6, 8, 12)
     assert between("described-shift", "B", trained) == (99, 100) and "right in 99 to 100 % there" in line
@@ -604,7 +649,7 @@ def test_the_shares_of_modular_addition_are_those_of_its_answer() -> None:
         between("described-shift", "S", (3, 4)) == (39, 96)
         and "fall to 39 to 96 % at 3 and 4. It is judged mixed." in line
     )
-    assert {name for name, one in shares["CONDITIONS"].items() if not one["fitted"]} == {
+    assert {name for name, part in shares["CONDITIONS"].items() if not part["fitted"]} == {
         "described-alibi", "described-shift with alibi", "described-words", "released-words", "released-alibi",
     }  # fmt: skip
     assert len([*shares["evaluation_lines"]("described-shift with rope")]) == 17
@@ -612,8 +657,8 @@ def test_the_shares_of_modular_addition_are_those_of_its_answer() -> None:
 
 def test_the_losses_of_text_are_those_of_its_answer() -> None:
     printed = [*script("text/losses.py")["lines"]()]
-    told = rows_below(text_of("text"), "| encoding | loss | rise | seeds |")
-    assert len(told) == 13 and {*told} <= {*printed}
+    page_rows = rows_below(text_of("text"), "| encoding | loss | rise | seeds |")
+    assert len(page_rows) == 13 and {*page_rows} <= {*printed}
     claims = {
         claim["id"]: claim["verdict"] for claim in json.loads((RESULTS / "text" / "claims.json").read_text())["claims"]
     }
@@ -627,4 +672,9 @@ def test_the_losses_of_text_are_those_of_its_answer() -> None:
 
 def test_the_claim_on_prism_is_refuted_as_its_page_says() -> None:
     [claim] = json.loads((RESULTS / "prism" / "prism-9.json").read_text(encoding="utf-8"))["claims"]
-    assert claim["verdict"] == "refuted" and "p = 0.0077" in str(claim) and "(p = 0.0077:" in said("prism")
+    assert claim["verdict"] == "refuted" and "p = 0.0077" in claim["reason"]
+    assert claim["reason"].count("0 of 5 fitting pairs") == 2 and "(p = 0.0077: 0 of 5 pairs on each of two" in said(
+        "prism"
+    )
+    [right] = [line for line in script("cells.py")["lines"](["prism"]) if line.startswith("Right")]
+    assert "always-no in 18 of 18" in right and "always-no is right in 18 of 18 cells" in said("prism")
