@@ -335,6 +335,9 @@ def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:
     assert sentence.format(*(part for pair in to_the_end for part in pair)) in line
     both = [re.findall(r"\d+ of \d+", row)[0] for row in tables["addition"]]
     assert "{} relative and {} of RoPE generalize".format(*both) in line
+    ideal, parity = (re.findall(r"\d+ of \d+", tables["named"][at]) for at in (0, 3))
+    assert f"in {ideal[1]} fitting runs (usual filler, other processors: {ideal[0]}), relative" in line
+    assert f"relative positions on Parity in {parity[1]}." in line
     no_positions, table = (next(row for row in tables["named"] if f" {name} |" in row) for name in ("ape", "t5"))
     assert "| 0 of 10," in no_positions and "fail (0 of 10)" in line
     assert "| 1 of 13," in table and "in all but one run of 13." in line
@@ -640,7 +643,14 @@ def test_the_shares_of_modular_addition_are_those_of_its_answer() -> None:
     assert between("described-shift", "B", trained) == (99, 100) and "right in 99 to 100 % there" in line
     assert between("described-shift", "B", others) == (0, 3) and "in 0 to 3 % at 0, 1, 6, 8 and 12." in line
     assert between("described-shift with t5-bidirectional", "B", trained + others) == (90, 92)
-    assert "90 to 92 % at every tested position." in line
+    assert "(90 to 92 % at every tested position)" in line
+    alone = {
+        part["evaluation"]: part
+        for part in shares["CONDITIONS"]["described-baseline with t5-bidirectional"]["evaluations"]
+    }
+    assert {alone[f"B at {place}"]["observed"] for place in others + trained if place} == {"breaks"}
+    by_encoding = {row.split()[1]: [int(part) for part in re.findall(r" (\d+)(?= )", row)] for row in shares["lines"]()}
+    assert by_encoding["t5-bidirectional"][-1] > by_encoding["t5-bidirectional"][2]
     assert (
         between("described-shift with rope", "B", (0, 1, 6)) == (46, 67)
         and "(46 to 67 % at 0, 1 and 6, of 66 and 51 %)" in line
