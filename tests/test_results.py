@@ -485,6 +485,16 @@ def test_what_is_said_of_random_tasks_is_printed_by_the_scripts() -> None:
         if "| yes |" in of
     ]
     assert f'"distractors" said yes, {sum(row[1] for row in yes)} of {sum(row[0] for row in yes)}.' in line
+    wrong = Counter[str]()
+    for row in tables["kinds"]:
+        wrong[row.split("|")[2].strip()] += int(row.strip("| ").split(" | ")[-1])
+    own, circuits = wrong["language, own letter"], wrong["circuit"]
+    others = wrong.total() - own - circuits
+    assert (
+        f'Of its {wrong.total()} wrong "no"s on random tasks {own} are on languages whose letter at the query' in line
+    )
+    assert f"{others} on other languages, {circuits} on circuits." in line
+    assert all(re.search(r"\b(\d+) of \1 \| (\d+) of \2 \|", row) for row in tables["kinds"] if "own letter" in row)
     assert "mends 22 of 52" in line and tables["own token"][1:] == [
         "| circuit | yes | 0 of 6 |", "| language | no | 30 of 156 |", "| language | yes | 22 of 22 |",
     ]  # fmt: skip
