@@ -200,8 +200,8 @@ LONGEST_NUMBER = 40
 def parse_encoding(text: str) -> EncodingSpec:
     """Return the encoding that a text names: `name`, `name[key=value,...]` or `path/to/file.py:object`.
 
-    >>> parse_encoding("clipped[limit=8]").options
-    (('limit', 8),)
+    >>> parse_encoding("clipped[start=0.02]").options
+    (('limit', 8), ('start', 0.02))
 
     Raise EncodingError if the text has none of these forms, or as for EncodingSpec.
     """

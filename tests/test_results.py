@@ -261,7 +261,7 @@ def test_all_stored_runs_of_padded_addition_and_division_are_counted_together() 
     for task in ("addition", "division"):
         cells = [
             next(cell for cell in cells_of(name)["ipe", "aligned"] if cell["task"] == f"{task} base 4")
-            for name in ("quick-until-decided/fig2", "quick-until-decided/fig3", "padding-sink/base-four")
+            for name in ("quick/until-decided/fig2", "quick/until-decided/fig3", "padding-sink/base-four")
         ]
         counts.append(out_of([share(cell) for cell in cells]))
     assert "padded addition ({} generalize in all) and division ({})".format(*counts) in findings()
@@ -353,7 +353,7 @@ def test_runs_that_were_trained_for_another_question_change_the_number_as_the_pa
     def relative(name: str) -> list[tuple[int, int]]:
         return [share(cell) for cell in cells_of(name)["rpe", "filled"] if cell["task"] == "addition base 4"]
 
-    usual = relative("varied-filler/mixed-usual") + relative("quick-until-decided/filled-addition-rpe")
+    usual = relative("varied-filler/mixed-usual") + relative("quick/until-decided/filled-addition-rpe")
     [(right, runs)], (usual_right, usual_runs) = relative("varied-filler/mixed"), map(sum, zip(*usual, strict=True))
     table = [[right, runs - right], [usual_right, usual_runs - usual_right]]
     p = fisher_exact(table, alternative="greater").pvalue
@@ -590,7 +590,7 @@ def test_the_findings_on_fig2_are_those_of_its_trials() -> None:
     for encodings, sentence in ((("ipe", "ipe-sh"), "in {} runs, learned"), (("ape",), "learned absolute in {}.")):
         counts = [share(cell, "generalizes") for name in encodings for cell in fig2[name, "aligned"]]
         assert sentence.format(out_of(counts)) in findings()
-    decided = [cell for cells in cells_of("quick-until-decided/fig2").values() for cell in cells]
+    decided = [cell for cells in cells_of("quick/until-decided/fig2").values() for cell in cells]
     verdicts = Counter(cell["verdict"] for cell in decided)
     assert f"{verdicts['consistent']} predictions of coverage stand and {verdicts['refuted']} are refuted" in findings()
     assert f"{verdicts['mixed']} cells are mixed and {verdicts['not learnt']} not learnt." in findings()
