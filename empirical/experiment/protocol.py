@@ -108,7 +108,7 @@ class Training:
     Attributes:
         samples: size of the training set, a multiple of `batch`; scales are drawn uniformly.
         batch: samples per step; each epoch shuffles them anew.
-        learning_rate: initial value; it falls to 0 by a half cosine over all steps.
+        learning_rate: initial value; it falls to 0 by a half cosine over all steps, or over those of `schedule_epochs`.
         clip: largest norm of a model's gradient.
         evaluate_every: epochs between checkpoints.
         stop_when_solved: number of consecutive checkpoints at which every training scale must reach the evaluation's
@@ -133,15 +133,25 @@ class Training:
     stop_when_solved: Annotated[int, Range(0, 1_000)] = 0
     prompts_as_filler: Annotated[float | None, Range(0, 1, above=True)] = None
     leave_out: Annotated[int | None, Range(1, 10_000)] = None
+    schedule_epochs: Annotated[int | None, Range(1, 1_000_000)] = None
 
     def __post_init__(self) -> None:
         if self.samples % self.batch:
             raise ProfileError(f"{self.samples} samples are not whole batches of {self.batch}")
+        if self.schedule_epochs is not None and self.schedule_epochs < self.epochs:
+            raise ProfileError(
+                f"schedule_epochs = {self.schedule_epochs}: the learning rate is 0 before the end of {self.epochs}"
+            )
 
     @property
     def steps(self) -> int:
         """Number of training steps."""
         return self.epochs * (self.samples // self.batch)
+
+    @property
+    def schedule_steps(self) -> int:
+        """Number of steps over which the learning rate falls to 0."""
+        return (self.schedule_epochs or self.epochs) * (self.samples // self.batch)
 
     @property
     def varies_filler(self) -> bool:
@@ -150,7 +160,7 @@ class Training:
 
     def as_json(self) -> dict[str, Any]:
         """Settings for JSON, without those at their default that came later: files written before lack them."""
-        later = ("stop_when_solved", "prompts_as_filler", "leave_out")
+        later = ("stop_when_solved", "prompts_as_filler", "leave_out", "schedule_epochs")
         return {name: value for name, value in asdict(self).items() if value or name not in later}
 
 
