@@ -26,7 +26,7 @@ from scipy.stats import fisher_exact
 
 from lengthgen.circuits.forecast.record import recorded_cells
 from lengthgen.empirical.experiment.judge import Estimand, e_bh
-from lengthgen.empirical.studies.verdict.tables import read_rows
+from lengthgen.empirical.experiment.tables import read_rows
 from tools.notebooks import NOTEBOOKS, executed
 
 ROOT = Path(__file__).parents[1]

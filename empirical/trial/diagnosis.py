@@ -60,11 +60,16 @@ def disagreements(cell: JudgedCell, rules: Iterable[str] = RULES) -> dict[str, b
 
 
 def diagnose(cell: JudgedCell, evidence: CellEvidence, criteria: Criteria) -> list[Finding]:
-    """Findings on one cell; none if the forecast, coverage and the literal rule agree with the observation."""
+    """Findings on one cell; none if the forecast, coverage and the literal rule agree with the observation.
+
+    Runs of which exact match alone was kept are not examined, and the finding says so.
+    """
     wrong = disagreements(cell, ("forecast", "coverage", "literal"))
     case = _Case(cell=cell, runs=evidence.runs, criteria=criteria, wrong=wrong)
     if cell.outcome.fit and not wrong:
         return []
+    if any(isnan(row.training_loss) for _, rows in case.runs for row in rows):
+        return [Finding(kind="not measured", says="of these runs exact match alone was kept", evidence={})]
     return [finding for diagnosis in FINDINGS if (finding := diagnosis(case))] or [_unexplained(case)]
 
 

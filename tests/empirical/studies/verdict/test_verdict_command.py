@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lengthgen.empirical.experiment.tables import read_rows, write_rows
 from lengthgen.empirical.studies.verdict import judging
 from lengthgen.empirical.studies.verdict.frozen import FrozenCells, load_frozen
 from lengthgen.empirical.studies.verdict.judging import (
@@ -22,7 +23,6 @@ from lengthgen.empirical.studies.verdict.judging import (
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.studies.verdict.rerun import Decided
 from lengthgen.empirical.studies.verdict.runs import RUNS, CellRun, load_runs
-from lengthgen.empirical.studies.verdict.tables import read_rows, write_rows
 from lengthgen.infrastructure.files import read_json, write_json
 from tests.empirical.studies.verdict.made_up import frozen, frozen_cell, outcomes, preregistration, store_cells
 from tests.lengthgen.refusal import refused
