@@ -2,7 +2,7 @@
 
 For each protocol, FOLDER/PROTOCOL/ gets what was frozen and the table of its runs, added ones too
 (`lengthgen.empirical.trial.record`); nothing is computed again.  If labels are learned, `relations.json` has those that
-the first run of each cell learned.
+the first run of each cell learned, and `agreement.json` how far those of every run agree with the ideal ones.
 """
 
 import json
@@ -17,7 +17,13 @@ from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.trial.frozen import FILE, Modes, frozen_cells, read_predictions, stored_runs
 from lengthgen.empirical.trial.record import PROVENANCE, RecordedRun, write_record
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.paper_figs.figures.learned_labels import ENCODINGS, first_relations, write_relations
+from lengthgen.paper_figs.figures.learned_labels import (
+    AGREEMENT,
+    ENCODINGS,
+    first_relations,
+    write_agreement,
+    write_relations,
+)
 from lengthgen.paper_figs.sources import RELATIONS, Sources
 from lengthgen.paper_figs.style import PAGE_WIDTH
 
@@ -46,6 +52,8 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
     if any(cell.encoding in ENCODINGS for cell in protocol.cells):
         relations = first_relations(Sources(out=out, profile=profile, width=PAGE_WIDTH), name)
         write_relations(folder / protocol.name / RELATIONS, relations)
+        learned = [each.run for each in runs if each.run.encoding in ENCODINGS]
+        write_agreement(folder / protocol.name / AGREEMENT, learned, store)
 
 
 def _recorded(store: RunStore, run: Run, predictions: Modes) -> RecordedRun:
