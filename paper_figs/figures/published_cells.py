@@ -43,7 +43,7 @@ WORDS = ("yes", "possible", "possible, not most", "not most", "no", "open", "not
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """What the paper says of a cell: if models of it generalize, None if that is not known; and in words."""
+    """Statement of the paper on a cell: do models of it generalize, None if that is not known; and in words."""
 
     generalizes: bool | None
     words: str
@@ -96,7 +96,7 @@ class PublishedCell:
 
     @property
     def paper(self) -> Paper:
-        """What the paper says of it."""
+        """Statement of the paper on it."""
         if self.cell.encoding == "ipe":
             return Paper(generalizes=True, words="possible, as SRC stays the same (abstract)")
         if self.cell.encoding == "ipe-sh":
@@ -188,13 +188,13 @@ def _agreeing(cells: Sequence[PublishedCell]) -> list[str]:
     What the paper calls possible is asked twice: do more than 5% of such runs generalize, and do most? Each question is
     decided for all cells together, by e-BH. Figures 2 and 3 share cells, each of which counts once.
     """
-    asked = {
+    compared = {
         each.cell: each for each in cells if counts(each.early)[0] >= FEWEST and each.paper.generalizes is not None
     }
     possible, most, few = (
-        {cell for cell, is_decided in zip(asked, decided, strict=True) if is_decided}
+        {cell for cell, is_decided in zip(compared, decided, strict=True) if is_decided}
         for decided in (
-            e_bh([each.evidence(estimand).that(above) for each in asked.values()])
+            e_bh([each.evidence(estimand).that(above) for each in compared.values()])
             for estimand, above in (
                 (Estimand.POSSIBLE, True),
                 (Estimand.MAJORITY, True),
@@ -312,7 +312,7 @@ def _first(each: PublishedCell, name: str, figure: int, runs: int) -> list[str]:
 
 
 def _generalizing(outcomes: Sequence[RunOutcome]) -> str:
-    """How many fitting runs generalize, and how many do not fit."""
+    """Text that counts the fitting runs that generalize, and all runs if some do not fit."""
     fit, generalize = counts(outcomes)
     return f"{generalize} of {fit} runs" + (f" that fit, of {len(outcomes)}" if fit < len(outcomes) else "")
 
@@ -341,7 +341,7 @@ def _caption(cells: Sequence[PublishedCell], agreeing: Sequence[str]) -> str:
 def _require(sources: Sources) -> None:
     if sources.records is None or not sources.records.is_dir():
         raise Missing(
-            "the records of the published training are missing", "a checkout of the project, which has docs/results"
+            "records of the published training are missing", "a checkout of the project, which has docs/results"
         )
 
 
@@ -364,7 +364,7 @@ FIGURES = (
     Entry(
         place=250,
         name="table-paper-figures",
-        title="The paper's figures 2 to 5 on its data: every cell, and if our runs agree (table)",
+        title="The paper's figures 2 to 5 on its data (table)",
         make=_drawn,
         needs=Needs(study=StudyAnswers(words="records of the published training", require=_require, digest=_digest)),
     ),

@@ -134,9 +134,9 @@ def test_runs_agree_with_the_paper_or_not(
 def test_learned_relations_are_compared_over_all_runs(cells: Sequence[PublishedCell]) -> None:
     [each] = [each for each in cells if str(each.cell) == "select-last, unaligned, lbpe"]
     trained = {scale: {0: (0, 9), 1: (0, 1)} for scale in each.protocol.train}  # which do not count
-    one = trained | {11: {0: (10, 10), 1: (1, 1)}, 12: {0: (10, 10), 1: (0, 1)}}
-    other = trained | {11: {0: (5, 10), 1: (0, 1)}, 12: {0: (5, 10), 1: (0, 1)}}
-    shown = table([replace(each, agreements=[one, other])]).shown
+    better = trained | {11: {0: (10, 10), 1: (1, 1)}, 12: {0: (10, 10), 1: (0, 1)}}
+    worse = trained | {11: {0: (5, 10), 1: (0, 1)}, 12: {0: (5, 10), 1: (0, 1)}}
+    shown = table([replace(each, agreements=[better, worse])]).shown
     assert isinstance(shown, Printed)
     assert shown.lines[-1][0] == "5"
     assert "read keys 0.25 (0.00-0.50), others 0.75" in shown.lines[-1]

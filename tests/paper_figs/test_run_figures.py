@@ -401,8 +401,8 @@ training.epochs = 1
     assert read.weights == pytest.approx(relation.weights, abs=1e-4) and read.meaning == relation.meaning
     learned_labels.write_agreement(tmp_path / "agreement.json", [run], given.store)
     agreement = learned_labels.read_agreement(tmp_path / "agreement.json")
-    asked = {scale: {0: scale, 1: 1} for scale in (1, 2, 3, 4)}  # at `=`: the last digit is read, other keys are not
-    assert {scale: {label: n for label, (_, n) in its.items()} for scale, its in agreement[run.id].items()} == asked
+    pairs = {scale: {0: scale, 1: 1} for scale in (1, 2, 3, 4)}  # at `=`: the last digit is read, other keys are not
+    assert {scale: {label: n for label, (_, n) in its.items()} for scale, its in agreement[run.id].items()} == pairs
     (tmp_path / "agreement.json").write_text((tmp_path / "agreement.json").read_text().replace("4", "3", 1))
     with pytest.raises(DamagedFile, match="agreement"):
         learned_labels.read_agreement(tmp_path / "agreement.json")
