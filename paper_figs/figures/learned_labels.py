@@ -17,6 +17,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from lengthgen.circuits.roles import ideal_relation
+from lengthgen.empirical.experiment.protocol import Cell
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import write_sealed_json
@@ -335,25 +336,24 @@ def _draw_matrix(axes: Axes, relation: LearnedRelation, labels: Labels, *, learn
     axes.set(xticks=ticks, yticks=ticks)
 
 
-def first_relations(sources: Sources, protocol: str) -> list[LearnedRelation]:
+def first_relations(first_runs: Mapping[Cell, Run], store: RunStore) -> list[LearnedRelation]:
     """Read what the first run of each cell with learned labels learned, at the first scale beyond training.
 
     Raises:
         StoreError: a run is not finished, or broken.
     """
-    scale = max(sources.protocol(protocol).train) + 1
-    return [
-        read_learned_relation(runs[0], sources.store, scale, condition.task.title)
-        for condition, runs in sources.runs_of_size(protocol).items()
-        if condition.encoding in ENCODINGS
-    ]
+    return [read_learned_relation(run, store, max(run.train) + 1, cell.task.title) for cell, run in first_runs.items()]
 
 
 def _figure5(sources: Sources, *, encoding: str) -> Drawing:
     """Draw the first run of each task of protocol fig4, from the runs or from their record."""
     record = sources.record(PROTOCOL)
-    relations = read_relations(record / RELATIONS) if record else first_relations(sources, PROTOCOL)
-    return drawing([relation for relation in relations if relation.encoding == encoding], width=sources.width)
+    if record:
+        relations = [each for each in read_relations(record / RELATIONS) if each.encoding == encoding]
+    else:
+        firsts = {cell: runs[0] for cell, runs in sources.runs_of_size(PROTOCOL).items() if cell.encoding == encoding}
+        relations = first_relations(firsts, sources.store)
+    return drawing(relations, width=sources.width)
 
 
 ENCODINGS = ("lbpe", "lbpe-sh")
