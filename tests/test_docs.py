@@ -27,6 +27,8 @@ from scipy.stats import fisher_exact
 from lengthgen.circuits.forecast.record import recorded_cells
 from lengthgen.empirical.experiment.judge import Estimand, e_bh
 from lengthgen.empirical.experiment.tables import read_rows
+from lengthgen.empirical.trial.record import Record, read_record
+from tools.compare import compare
 from tools.notebooks import NOTEBOOKS, executed
 
 ROOT = Path(__file__).parents[1]
@@ -89,6 +91,10 @@ def _defined(file: Path) -> set[str]:
     """Names of all functions and classes of a file."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def test_the_records_have_less_than_four_megabytes() -> None:
+    assert sum(path.stat().st_size for path in (ROOT / "docs" / "results").rglob("*") if path.is_file()) < 4_000_000
 
 
 def test_every_link_leads_to_a_file_and_a_heading() -> None:
@@ -161,9 +167,15 @@ def test_each_notebook_is_stored_with_the_outputs_that_it_gives_and_one_ends_wit
     assert ends_with_a_figure == ["encoding.ipynb"]
 
 
+@cache
+def recorded(name: str) -> Record:
+    """Record of a trial."""
+    return read_record(ROOT / "docs" / "results" / name)
+
+
 def cells_of(record: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Cells of a recorded trial by encoding and format."""
-    answer = json.loads((ROOT / "docs" / "results" / record / "conjecture.json").read_text(encoding="utf-8"))
+    answer = recorded(record).trial
     by_name: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for cell in answer["cells"]:
         if cell["size"] == answer["main"]["size"]:
@@ -212,7 +224,7 @@ def test_findings_are_those_of_the_records() -> None:
     for encodings, sentence in ((("ipe", "ipe-sh"), "{} of {} runs"), (("ape",), "learned absolute in {} of {}")):
         counts = [cell["generalizes"] for name in encodings for cell in fig2[name, "aligned"]]
         assert sentence.format(sum(c["successes"] for c in counts), sum(c["trials"] for c in counts)) in text
-    decided = [cell for cells in cells_of("quick-until-decided/fig2").values() for cell in cells]
+    decided = [cell for cells in cells_of("quick/until-decided/fig2").values() for cell in cells]
     refuted = [cell for cell in decided if cell["verdict"] == "refuted"]
     stands = sum(cell["verdict"] == "consistent" for cell in decided)
     assert f"{stands} predictions of coverage stand and {len(refuted)} are refuted" in text
@@ -261,87 +273,103 @@ def test_the_readme_is_read_aloud_in_three_minutes() -> None:
     assert len(" ".join(prose).split()) <= 540
 
 
+QUICK = "docs/results/quick/README.md"
+UNTIL_DECIDED = "quick/until-decided"
+
+
+def share_of(cell: dict[str, Any]) -> str:
+    """Number of fitting runs of a cell that generalize, of all fitting ones, in words."""
+    return "{successes} of {trials}".format(**cell["generalizes_given_fit"])
+
+
 def test_the_numbers_of_recorded_trials_are_theirs() -> None:
-    until_decided = "quick-until-decided/fig2"
-    answer = json.loads((ROOT / "docs" / "results" / until_decided / "conjecture.json").read_text(encoding="utf-8"))
-    text = TEXTS["docs/results/quick-until-decided/README.md"]
+    answer, text = recorded(f"{UNTIL_DECIDED}/fig2").trial, TEXTS[QUICK]
     verdicts = Counter(cell["verdict"] for cell in answer["cells"])
     runs = sum(cell["fit"]["trials"] for cell in answer["cells"])
-    assert f"{runs} runs of {len(answer['cells'])} cells" in text and answer["frozen"] in text
-    recorded = json.loads((ROOT / "docs" / "results" / until_decided / "runs.json").read_text(encoding="utf-8"))
-    assert len(recorded["runs"]) == runs, "added runs are recorded too"
+    assert f"{runs} runs of {len(answer['cells'])} cells, frozen as `{answer['frozen']}`" in text
+    assert len(recorded(f"{UNTIL_DECIDED}/fig2").runs) == runs, "added runs are recorded too"
     assert verdicts.keys() <= {"consistent", "refuted", "mixed", "undecided (power)", "not learnt"}
     assert (
-        f"Of {len(answer['cells'])} cells {verdicts['consistent']} are as predicted, {verdicts['refuted']} refuted, "
-        f"{verdicts['mixed']} mixed, {verdicts['undecided (power)']} undecided and {verdicts['not learnt']} not learnt."
+        f"Of {len(answer['cells'])} cells {verdicts['consistent']} are as predicted by coverage, {verdicts['refuted']} "
+        f"refuted, {verdicts['mixed']} mixed, {verdicts['undecided (power)']} undecided and {verdicts['not learnt']} "
+        "not learnt."
     ) in " ".join(text.split())
-    for rule in ("coverage", "distractors"):
-        counts = answer["rules"][rule]["table"]
+    observed = Counter(cell["observed"] for cell in answer["cells"] if cell["observed"] is not None)
+    tables = {rule: answer["rules"][rule]["table"] for rule in ("coverage", "literal", "selection", "distractors")}
+    assert tables["coverage"] == tables["literal"] == tables["selection"]
+    always_no = {"yes_yes": 0, "yes_no": 0, "no_no": observed[False], "no_yes": observed[True]}
+    for rule, counts in (*tables.items(), ("always no (baseline)", always_no)):
         numbers = [counts[name] for name in ("yes_yes", "yes_no", "no_no", "no_yes")]
         row = f"| {numbers[0] + numbers[2]} of {sum(numbers)} | {' | '.join(map(str, numbers))} |"
-        assert [line for line in text.splitlines() if line.startswith(f"| {rule}") and line.endswith(row)], (rule, row)
-    for cell in answer["cells"]:
-        if cell["verdict"] in ("refuted", "mixed", "undecided (power)"):
-            counts = cell["generalizes_given_fit"]
-            share = f"{counts['successes']} of {counts['trials']}"
-            parts = [cell["task"], cell["format"], cell["encoding"], share, cell["verdict"]]
-            assert f"| {' | '.join(parts)} |" in text
+        lines = [line for line in text.splitlines() if line.startswith("| ") and line.endswith(row)]
+        assert [line for line in lines if rule in line.split(" | ")[0]], (rule, row)
 
 
-def test_what_is_said_of_fig3_and_fig4_is_their_trial() -> None:
-    text = TEXTS["docs/results/quick-until-decided/README.md"].partition("## fig3")[2].partition("\n## ")[0]
-    rows, counted = [], []
-    for name in ("fig3", "fig4"):
-        path = ROOT / f"docs/results/quick-until-decided/{name}/conjecture.json"
-        answer = json.loads(path.read_text(encoding="utf-8"))
-        runs = json.loads(path.with_name("runs.json").read_text(encoding="utf-8"))["runs"]
-        assert answer["frozen"] in text
-        counted.append(len(runs))
+def test_the_cells_that_are_not_as_predicted_are_those_of_their_trials() -> None:
+    text, rows = TEXTS[QUICK], []
+    for name in ("fig2", "fig3", "fig4"):
+        answer = recorded(f"{UNTIL_DECIDED}/{name}").trial
+        assert f"`{answer['frozen']}`" in text
         for cell in answer["cells"]:
-            counts = cell["generalizes_given_fit"]
-            share = f"{counts['successes']} of {counts['trials']}"
-            rows.append(f"| {cell['task']} | {cell['format']} | {cell['encoding']} | {share} | {cell['verdict']} |")
-            if cell["verdict"] == "refuted":
+            if cell["verdict"] in ("refuted", "mixed", "undecided (power)"):
+                parts = [cell["task"], cell["format"], cell["encoding"], share_of(cell), cell["verdict"]]
+                rows.append(f"| {' | '.join(parts)} |")
+            if name == "fig4" and cell["verdict"] == "refuted":
                 assert f"{cell['task']} (e = {cell['e_against']:.0f})" in text
                 assert not (cell["predicted"] or cell["literal"] or cell["distractors"])
-    assert f"{counted[0]} and {counted[1]} runs" in " ".join(text.split())
-    assert sorted(rows) == sorted(line for line in text.splitlines() if line.startswith("| ") and " of " in line)
+    table = text.partition("Not as predicted, of fig2, fig3 and fig4:")[2].partition("\n- ")[0]
+    assert sorted(rows) == sorted(line for line in table.splitlines() if re.search(r"\d of \d", line))
+    others = [cell for name in ("fig3", "fig4") for cell in recorded(f"{UNTIL_DECIDED}/{name}").trial["cells"]]
+    counted = [len(recorded(f"{UNTIL_DECIDED}/{name}").runs) for name in ("fig3", "fig4")]
+    assert f"{counted[0]} and {counted[1]} runs, frozen" in " ".join(text.split())
+    assert [cell["verdict"] for cell in others].count("consistent") == 8 and "the other eight cells are as" in text
+    filled = {cell["task"]: share_of(cell) for cell in cells_of(f"{UNTIL_DECIDED}/fig2")["rpe", "filled"]}
+    assert f"generalize on parity ({filled['parity']}) and copy ({filled['copy']})" in text
 
 
-def test_the_cells_that_fig2_and_fig3_share_are_compared_as_their_trials_say() -> None:
-    text = " ".join(TEXTS["docs/results/quick-until-decided/README.md"].partition("## fig3")[2].split())
-    trials = [cells_of(f"quick-until-decided/{name}")["ipe", "aligned"] for name in ("fig2", "fig3")]
-    together = {}
-    for task in ("addition", "multiplication", "division"):
-        pair = [next(cell for cell in cells if cell["task"] == f"{task} base 4") for cells in trials]
-        right, fitting = ([cell["generalizes_given_fit"][key] for cell in pair] for key in ("successes", "trials"))
-        evidence = prod(cell["e_for"] for cell in pair)
-        together[task] = f"{sum(right)} of {sum(fitting)}", f"{evidence:.0f}" if evidence > 1 else f"{evidence:.2f}"
-        if task == "division":
-            assert f"in {right[0]} of {fitting[0]} runs of fig2 and in {right[1]} of {fitting[1]} of fig3" in text
-            wrong = [total - some for some, total in zip(right, fitting, strict=True)]
-            assert f"(Fisher p = {fisher_exact([right, wrong]).pvalue:.3f}, two-sided)" in text
-    shares, values = zip(*together.values(), strict=True)
-    assert f"together in {shares[2]}: e = {values[2]} for" in text
+def test_the_runs_with_five_seeds_are_told_as_recorded() -> None:
+    text = " ".join(TEXTS[QUICK].split())
+    folders = sorted((ROOT / "docs" / "results" / "quick").rglob("runs.parquet"))
+    counts = Counter(path.parents[1].name for path in folders for _ in read_rows(path))
+    assert counts["quick"] == 399 and counts["again"] == 354 and counts["until-decided"] == 1141
+    for part in ("| 399 |", "| 354 |", "| 1,141 |", "The first 753 runs"):
+        assert part in text
+    fig2 = recorded("quick/fig2").trial
+    solved = []
+    for encodings in (("ipe", "ipe-sh"), ("ape",), ("rpe",)):
+        shares = [cell["generalizes"] for cell in fig2["cells"] if cell["encoding"] in encodings]
+        solved += [sum(its["successes"] for its in shares), sum(its["trials"] for its in shares)]
+    assert "generalizes in {} of {} runs, learned absolute in {} of {}, relative in {} of {};".format(*solved) in text
+    counted = fig2["rules"]["coverage"]["table"]
+    right, cells = counted["yes_yes"] + counted["no_no"], len(fig2["cells"]) - counted["not_observed"]
+    always_no = counted["yes_no"] + counted["no_no"]
+    assert f"coverage is right in {right} of {cells} cells, always-no in {always_no}, and no cell is decided." in text
+    assert {cell["verdict"] for cell in fig2["cells"]} == {"undecided (power)", "not learnt"}
+    for name in ("controls", "predecessor", "randomized"):
+        assert not any(cell["generalizes"]["successes"] for cell in recorded(f"quick/{name}").trial["cells"])
+    folder, names = ROOT / "docs" / "results" / "quick", ["fig1", "fig2", "fig3", "fig4", "controls", "predecessor"]
+    again = compare(folder, folder / "again", names)["all"]
     assert (
-        f"Addition is {shares[0]} together (e = {values[0]}) and multiplication {shares[1]} (e = {values[1]})" in text
+        f"{again['solve in one']} of the {again['fit in both']} runs that fit in both generalize in only one;" in text
     )
+    assert again["observed otherwise"] == 0 and "no observation changes" in text
 
 
 def test_all_stored_runs_of_padded_addition_and_division_are_counted_together() -> None:
     findings = " ".join(TEXTS["docs/findings.md"].split())
-    text = " ".join(TEXTS["docs/results/quick-until-decided/README.md"].split())
     counts = {}
     for task in ("addition", "division"):
         cells = [
             next(cell for cell in cells_of(name)["ipe", "aligned"] if cell["task"] == f"{task} base 4")
-            for name in ("quick-until-decided/fig2", "quick-until-decided/fig3", "padding-sink/base-four")
+            for name in (f"{UNTIL_DECIDED}/fig2", f"{UNTIL_DECIDED}/fig3", "padding-sink/base-four")
         ]
         right, fitting = (sum(cell["generalizes_given_fit"][key] for cell in cells) for key in ("successes", "trials"))
         counts[task] = f"{right} of {fitting}", f"{Estimand.MAJORITY.evidence(right, fitting).above:.2g}"
     (addition, e_addition), (division, e_division) = counts["addition"], counts["division"]
     assert f"padded addition ({addition} generalize in all) and division ({division})" in findings
-    assert f"{addition} and {division} generalize, e = {e_addition} and {e_division} for the prediction" in text
+    for task, share, e_value in (("addition", addition, e_addition), ("division", division, e_division)):
+        lines = [line for line in TEXTS[QUICK].splitlines() if line.startswith(f"| ideal, padded {task} |")]
+        assert [line.endswith(f"| {share} | {e_value} for |") for line in lines] == [True]
 
 
 def test_padding_repairs_as_many_runs_of_named_tasks_as_the_texts_say() -> None:
@@ -379,8 +407,7 @@ def test_the_tables_of_the_published_budget_on_a_gpu_are_printed_by_its_script()
         assert "\n".join(rows) in TEXTS["docs/results/published-budget/README.md"]
     assert script["early_and_late"]() in TEXTS["docs/results/published-budget/README.md"]
     for name in script["PROTOCOLS"]:
-        [*_, last] = json.loads((folder / "gpu" / name / "frozen.json").read_text(encoding="utf-8"))["frozen"]
-        assert last["hash"] in TEXTS["docs/results/published-budget/README.md"]
+        assert str(recorded(f"published-budget/{name}").frozen) in TEXTS["docs/results/published-budget/README.md"]
 
 
 def test_what_the_text_on_the_published_budget_says_beside_its_tables_is_in_the_record() -> None:
@@ -439,10 +466,7 @@ def test_what_is_said_of_rope_with_other_batches_is_in_the_records() -> None:
         failures = sorted(run["first_failure"] for run in cell["outcomes"] if not run["generalizes"])
         listed = ", ".join(map(str, failures))
         assert f"{begin} {share['successes']} of {share['trials']} | {listed} |" in text
-        frozen = json.loads((ROOT / "docs" / "results" / record / "conjecture.json").read_text(encoding="utf-8"))[
-            "frozen"
-        ]
-        assert f"`{frozen}` ({name})" in text
+        assert f"`{recorded(record).frozen}` ({name})" in text
         counts.append((share["successes"], share["trials"] - share["successes"]))
     large, small = (fisher_exact([count, (0, fail)]).pvalue for count in counts)
     words = " ".join(text.split())
@@ -488,56 +512,49 @@ def test_the_sums_of_runs_with_the_published_training_are_those_of_the_records()
     assert f"After 30 epochs {same} of {early} runs do already" in findings
 
 
+def carried_on(*shares: tuple[int, int]) -> tuple[str, float]:
+    """Sum of shares of fitting runs in words, and the e-value of one e-process through all against "most"."""
+    successes, trials = map(sum, zip(*shares, strict=True))
+    return f"{successes} of {trials}", Estimand.MAJORITY.evidence(successes, trials).below
+
+
+def counts_of(record: str, encoding: str, operands: str, task: str) -> tuple[int, int]:
+    """Fitting runs of a cell that generalize, and all its fitting runs."""
+    [cell] = [each for each in cells_of(record)[encoding, operands] if each["task"] == task]
+    return cell["generalizes_given_fit"]["successes"], cell["generalizes_given_fit"]["trials"]
+
+
 def test_the_runs_of_rope_that_were_added_say_what_their_trials_do() -> None:
-    text = " ".join(TEXTS["docs/results/quick-until-decided/README.md"].split())
-    fig2 = cells_of("quick-until-decided/fig2")["rope", "filled"]
-    [counts] = [cell["generalizes_given_fit"] for cell in fig2 if cell["task"] == "addition base 4"]
-    successes, trials = counts["successes"], counts["trials"]
-    for name, planned in (("rope-addition", 60), ("filled-addition", 48)):
-        [new] = cells_of(f"quick-until-decided/{name}")["rope", "filled"]
-        added = new["generalizes_given_fit"]
-        runs = f"Of {planned} runs {added['trials']} fit, and {added['successes']} of these generalize"
-        assert f"{runs}: alone e = {new['e_against']:.2f} against the prediction" in text
-        successes, trials = successes + added["successes"], trials + added["trials"]
-        below = Estimand.MAJORITY.evidence(successes, trials).below
-        assert f"stands at {below:.3g} after {successes} of {trials}" in text
+    cell = ("rope", "filled", "addition base 4")
+    first, *added = (
+        counts_of(f"{UNTIL_DECIDED}/{name}", *cell) for name in ("fig2", "rope-addition", "filled-addition")
+    )
+    in_all, below = carried_on(first, *added)
+    more = "`rope-addition` {} of {}, `filled-addition` {} of {}".format(*added[0], *added[1])
+    assert f"| RoPE, filled addition | {more} | {in_all} | {below:.0f} against |" in TEXTS[QUICK].splitlines()
+    product = prod(carried_on(share)[1] for share in (first, *added))
+    assert product < 20 and "the product of its three e-values would decide nothing" in TEXTS[QUICK]
     others = [
         max(cell["e_for"], cell["e_against"])
-        for cells in cells_of("quick-until-decided/fig2").values()
+        for cells in cells_of(f"{UNTIL_DECIDED}/fig2").values()
         for cell in cells
-        if cell["e_for"] is not None and cell["generalizes_given_fit"] != counts
+        if cell["e_for"] is not None and share_of(cell) != "{} of {}".format(*first)
     ]
     assert e_bh([below, *others])[0], "the prediction is refuted among all cells"
 
 
 def test_the_runs_of_relative_positions_that_were_added_say_what_their_trial_does() -> None:
-    text = " ".join(TEXTS["docs/results/quick-until-decided/README.md"].split())
-    [before] = [
-        cell["generalizes_given_fit"]
-        for cell in cells_of("quick-until-decided/fig2")["rpe", "filled"]
-        if cell["task"] == "addition base 4"
-    ]
-    [cell] = cells_of("quick-until-decided/filled-addition-rpe")["rpe", "filled"]
-    parts = [
+    before = counts_of(f"{UNTIL_DECIDED}/fig2", "rpe", "filled", "addition base 4")
+    [cell] = cells_of(f"{UNTIL_DECIDED}/filled-addition-rpe")["rpe", "filled"]
+    first, second = (
         [run["generalizes"] for run in part if run["fits"]] for part in (cell["outcomes"][:48], cell["outcomes"][48:])
-    ]
-    [first, second] = [(sum(part), len(part)) for part in parts]
-    alone, carried = (
-        Estimand.MAJORITY.evidence(first[0] + more["successes"], first[1] + more["trials"]).below
-        for more in ({"successes": 0, "trials": 0}, before)
     )
-    assert f"Of the 48 runs {first[1]} fit, and {first[0]} of these generalize: alone e = {alone:.1f}" in text
-    successes, trials = first[0] + before["successes"], first[1] + before["trials"]
-    assert f"stood at {carried:.1f} after {successes} of {trials}," in text
-    assert f"{second[0]} of the {second[1]} that fit generalize." in text
-    fitting = cell["generalizes_given_fit"]
-    assert (
-        f"{fitting['trials']} fit, and {fitting['successes']} of these generalize: alone e = {cell['e_against']:.2g}."
-        in text
-    )
-    successes, trials = successes + second[0], trials + second[1]
-    below = Estimand.MAJORITY.evidence(successes, trials).below
-    assert f"stands at {below:.2f} after {successes} of {trials}: the cell is {cell['verdict']}," in text
+    share, at_first = carried_on(before, (sum(first), len(first)))
+    assert f"stood at {at_first:.1f} after {share} before {len(second) + 9} more runs were added" in TEXTS[QUICK]
+    assert len(cell["outcomes"]) == 48 + len(second) + 9
+    in_all, below = carried_on(before, (sum(first), len(first)), (sum(second), len(second)))
+    line = f"| relative, filled addition | `filled-addition-rpe` {share_of(cell)} | {in_all} | {below:.2f} against |"
+    assert line in TEXTS[QUICK].splitlines()
     usual, varied = (
         [each for each in cells_of(f"varied-filler/{name}")["rpe", "filled"] if each["task"] == "addition base 4"]
         for name in ("mixed-usual", "mixed")
@@ -553,16 +570,17 @@ def test_the_runs_of_relative_positions_that_were_added_say_what_their_trial_doe
     ) in " ".join(TEXTS["docs/results/varied-filler/README.md"].split())
 
 
-def test_the_table_of_wider_operands_is_that_of_its_trials() -> None:
-    for name, places in (("fig3", 20), ("wider-operands", 40)):
-        cells = cells_of(f"quick-until-decided/{name}")["ipe", "aligned"]
-        for cell in (cell for cell in cells if cell["task"] in ("division base 4", "addition base 4")):
-            failures = [run["first_failure"] for run in cell["outcomes"] if run["fits"]]
-            solved = sum(failure is None or failure > 20 for failure in failures)
-            evidence = Estimand.MAJORITY.evidence(solved, len(failures)).above
-            listed = ", ".join(str(failure) for failure in sorted(filter(None, failures)))
-            line = f"| {cell['task']} | {places} | {solved} of {len(failures)} | {evidence:.2g} | {listed} |"
-            assert line in TEXTS["docs/results/quick-until-decided/README.md"].splitlines()
+def test_what_is_said_of_wider_operands_is_in_their_trial() -> None:
+    solved = {}
+    for cell in cells_of(f"{UNTIL_DECIDED}/wider-operands")["ipe", "aligned"]:
+        failures = [run["first_failure"] for run in cell["outcomes"] if run["fits"]]
+        right = sum(failure is None or failure > 20 for failure in failures)
+        solved[cell["task"]] = f"{right} of {len(failures)}"
+        evidence = Estimand.MAJORITY.evidence(right, len(failures))
+        assert max(evidence.above, evidence.below) < 20
+    division, addition = solved["division base 4"], solved["addition base 4"]
+    sentence = f"{division} runs of division and {addition} of addition solve scales 1-20, which decides nothing"
+    assert sentence in " ".join(TEXTS[QUICK].split())
 
 
 def test_the_tables_of_named_tasks_without_padding_are_printed_by_their_script() -> None:
@@ -578,9 +596,8 @@ def test_the_tables_of_named_tasks_without_padding_are_printed_by_their_script()
     assert f"after each operand it is {_with_and(after)}, where it was {_with_and(before)}." in text
     mean = fmean(share for share, _ in decimal)
     assert f"rises from 0.10 to {mean:.2f}." in TEXTS["docs/results/published-budget/README.md"]
-    texts = ((folder / name / "runs.json").read_text(encoding="utf-8") for name in ("base-four", "decimal"))
-    recorded = {run for text in texts for run in json.loads(text)["runs"]}
-    assert {row["run"] for row in rows} == recorded, "about all runs, and no others"
+    runs = {each.run.id for name in ("base-four", "decimal") for each in recorded(f"padding-sink/{name}").runs}
+    assert {row["run"] for row in rows} == runs, "about all runs, and no others"
 
 
 def test_what_is_said_of_filled_addition_is_printed_by_its_script() -> None:
@@ -591,9 +608,9 @@ def test_what_is_said_of_filled_addition_is_printed_by_its_script() -> None:
         line for table in ("change_lines", "predicted_lines", "generalization_lines") for line in script[table](rows)
     ]
     assert len(lines) == 4 + 8 + 8 and {*lines} <= {*TEXTS["docs/results/filled-addition/README.md"].splitlines()}
-    recorded = json.loads((folder / "base-four" / "runs.json").read_text(encoding="utf-8"))["runs"]
-    assert Counter((row["run"], row["kind"]) for row in rows) == Counter(product(recorded, script["KINDS"]))
-    assert {run.id for run in script["planned"](folder)} == {*recorded}, "with the seeds that were frozen"
+    runs = [each.run.id for each in recorded("filled-addition/base-four").runs]
+    assert Counter((row["run"], row["kind"]) for row in rows) == Counter(product(runs, script["KINDS"]))
+    assert {run.id for run in script["planned"](folder)} == {*runs}, "with the seeds that were frozen"
     assert max(row["long"] - row["long, late"] for row in rows if row["kind"] in script["ASKED"]) < 0.01
     unerring = [row for row in rows if row["kind"] == "filled" and script["fits"](row) and not script["wins"](row)]
     late = [script["solves"](row, "long, late by digits") for row in unerring if not row["wrong_in_training"]]
@@ -618,8 +635,9 @@ def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:
     names = ("named", "same_processor", "to_the_end", "pooled", "addition", "random")
     tables = {name: script[f"{name}_lines"]() for name in names}
     assert [*map(len, tables.values())] == [7, 2, 3, 4, 2, 2] and set().union(*tables.values()) <= {*text.splitlines()}
-    trials = [*folder.glob("*/conjecture.json")]
-    assert len(trials) == 7 and all(json.loads(path.read_text(encoding="utf-8"))["frozen"] in text for path in trials)
+    trials = [*folder.glob("*/runs.parquet")]
+    hashes = [str(recorded(f"varied-filler/{path.parent.name}").frozen) for path in trials]
+    assert len(hashes) == 7 and all(each in text for each in hashes)
     early, to_the_end, both, three = ([cell.strip() for cell in line.split("|")[2:5]] for line in tables["pooled"])
     in_one_line = " ".join(text.split())
     assert (
@@ -651,10 +669,9 @@ def test_the_tables_of_learned_labels_are_their_trials() -> None:
     text = TEXTS["docs/results/learned-labels/README.md"]
     rows, counted, served = [], [], []
     for name in ("learned-labels", "given-labels", "no-labels"):
-        folder = ROOT / "docs" / "results" / "learned-labels" / name
-        answer = json.loads((folder / "conjecture.json").read_text(encoding="utf-8"))
+        answer = recorded(f"learned-labels/{name}").trial
         assert answer["frozen"] in text
-        counted.append(len(json.loads((folder / "runs.json").read_text(encoding="utf-8"))["runs"]))
+        counted.append(len(recorded(f"learned-labels/{name}").runs))
         for cell in answer["cells"]:
             names = [cell[part].rpartition(":")[2] for part in ("task", "encoding")]
             says = ["yes" if cell[rule] else "no" for rule in ("predicted", "selection_with_token")]

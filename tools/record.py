@@ -65,7 +65,7 @@ def _recorded(store: RunStore, run: Run, predictions: Modes) -> RecordedRun:
     """Return a stored run as it is recorded."""
     environment = store.environment(run)
     provenance = {name: environment.get(name) for name in PROVENANCE}
-    provenance |= {"versions": json.dumps(environment["versions"], sort_keys=True), "sha256": store.digest(run)}
+    provenance |= {"versions": json.dumps(environment["versions"], sort_keys=True), "sha256": store.digest(run)[:16]}
     return RecordedRun(run=run, predictions=predictions, rows=store.metrics(run), provenance=provenance)
 
 

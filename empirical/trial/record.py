@@ -12,7 +12,7 @@ which derives from what was frozen; and its predictions, which must give the ans
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self
@@ -29,6 +29,7 @@ from lengthgen.empirical.trial.trial import as_json
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import SEAL, DamagedFile, read_sealed_json, seal, write_bytes
 from lengthgen.infrastructure.shapes import mapping_to, or_none
+from lengthgen.theory.encodings.relations import LABEL_START
 
 TABLE = "runs.parquet"
 MEASURED = tuple(field.name for field in fields(Measurement))
@@ -38,11 +39,14 @@ The first three are always kept.  A column that was not kept is null, and its nu
 """
 KEPT = ("epoch", "scale", "exact_match")
 PROVENANCE = ("time", "seconds", "trained_together", "device", "machine", "python", "revision", "versions", "sha256")
-"""Columns that say when, how long and where a run was trained, and the hash of its files; null where not kept."""
+"""Columns that say when, how long and where a run was trained, and the hash of its files; null where not kept.
+
+The hash is the first 16 digits of `RunStore.digest`, by which a run that is trained again can be compared bit by bit.
+"""
 _PREDICTIONS = mapping_to(or_none(PREDICTION))
 
 
-class RecordError(LengthgenError):
+class RecordError(DamagedFile):
     """A record cannot be used; the message names the file and the reason, in one line."""
 
 
@@ -168,7 +172,7 @@ class Record:
 
     @cached_property
     def trial(self) -> dict[str, Any]:
-        """What conjecture.json held when the experiment ended, as today's rules judge it.
+        """Content of conjecture.json, as today's rules judge the runs.
 
         Where the table lacks checkpoints, `best_on_test` is None and no other checkpoint is among the sensitivities.
         """
@@ -181,9 +185,17 @@ class Record:
         return trial
 
 
+@lru_cache(maxsize=1024)
 def table_start(encoding: str) -> float | None:
-    """Standard deviation with which the tables of an encoding start; None if it has no table."""
-    start = dict(parse_encoding(encoding).options).get("start")
+    """Standard deviation with which the tables of an encoding start; None if it has none, or is a module of the user's.
+
+    Raises:
+        EncodingError: the encoding is unknown, or the user's file fails.
+    """
+    spec = parse_encoding(encoding)
+    if spec.is_own and spec.record.module is None:  # a relation, with a vector for each label
+        return float(LABEL_START["start"].default)
+    start = dict(spec.options).get("start")
     return None if start is None else float(start)
 
 
@@ -227,16 +239,25 @@ def read_record(folder: Path) -> Record:
     if not runs:
         raise RecordError(f"{path} holds no runs: git checkout {folder}")
     record = Record(folder=folder, runs=runs, frozen=frozen[-1].digest if frozen else None, frozen_cells={})
+    _require_equal_runs(record)
     if not frozen:
         _require_plain_seeds(record)
         return record
-    known = [cell for each in reversed(frozen) for cell in each.cells]
+    frozen_cells = [cell for each in reversed(frozen) for cell in each.cells]
     return Record(
         folder=folder,
         runs=runs,
         frozen=record.frozen,
-        frozen_cells={key: _frozen_cell(folder, key, own, known) for key, own in record.cells.items()},
+        frozen_cells={key: _frozen_cell(folder, key, own, frozen_cells) for key, own in record.cells.items()},
     )
+
+
+def _require_equal_runs(record: Record) -> None:
+    """Raise RecordError unless the runs of each cell differ in their seed alone, and share their predictions."""
+    for key, [first, *others] in record.cells.items():
+        for other in others:
+            if replace(other.run, seed=first.run.seed) != first.run or other.predictions != first.predictions:
+                raise RecordError(f"{record.folder / TABLE}: {other.run.id} differs from other runs of {key}")
 
 
 def _require_plain_seeds(record: Record) -> None:
@@ -246,19 +267,21 @@ def _require_plain_seeds(record: Record) -> None:
             raise RecordError(f"{record.folder / TABLE}: the runs of {key} have not the seeds 0, 1, ...")
 
 
-def _frozen_cell(folder: Path, key: CellKey, runs: Sequence[RecordedRun], known: Sequence[FrozenCell]) -> FrozenCell:
+def _frozen_cell(
+    folder: Path, key: CellKey, runs: Sequence[RecordedRun], frozen_cells: Sequence[FrozenCell]
+) -> FrozenCell:
     """Return what was frozen of a cell: the one from which all its seeds derive.
 
     Raises:
         RecordError: there is none, or the predictions of the table give other answers than those frozen.
     """
     seeds = [each.run.seed for each in runs]
-    for cell in known:
+    for cell in frozen_cells:
         if _describes(cell, runs[0].run) and seeds == [cell.seed(index) for index in range(len(seeds))]:
             present = answers(runs[0].predictions)
-            asked = tuple(rule_name(mode, "") for mode in runs[0].predictions)
+            prefixes = tuple(rule_name(mode, "") for mode in runs[0].predictions)
             changed = [
-                rule for rule, answer in cell.rules.items() if rule.startswith(asked) and present.get(rule) != answer
+                rule for rule, answer in cell.rules.items() if rule.startswith(prefixes) and present.get(rule) != answer
             ]
             if changed:
                 raise RecordError(f"{folder / TABLE}: {key} was frozen with another answer of {changed[0]}")

@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from lengthgen.empirical.experiment.tables import TableError, read_rows, write_rows
 from lengthgen.empirical.trial.frozen import FILE
-from lengthgen.empirical.trial.record import TABLE, RecordError, read_record, write_record
+from lengthgen.empirical.trial.record import TABLE, RecordError, read_record, table_start, write_record
 from lengthgen.infrastructure.files import read_sealed_json, write_sealed_json
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
@@ -55,10 +56,16 @@ def test_every_record_says_which_start_its_tables_had() -> None:
         for row in read_rows(folder / TABLE):
             starts.setdefault(row["encoding"].rpartition(":")[2].partition("[")[0], set()).add(row["table_start"])
     assert len(RECORDS) == 48
-    of_labels = "ape clipped ipe ipe-sh lbpe lbpe-sh offset-ape random-ape random-rpe rpe rpe-square t5"
+    of_labels = "ape clipped ipe ipe-sh lbpe lbpe-sh offset-ape random-ape random-rpe rpe rpe-square t5 "
+    of_labels += "first middle second second_last first_and_last"  # relations of the user's
     expected = {name: {0.02} if name in ("t5", "rpe-square") else {1.0} for name in of_labels.split()}
     assert {name: its for name, its in starts.items() if its != {None}} == expected
     assert {"alibi", "nope", "prism", "rope", "sinusoidal"} <= starts.keys()
+
+
+def test_the_start_that_an_encoding_names_is_in_plain_numbers() -> None:
+    names = ("rpe[start=0.02]", "ipe[start=0]", "rpe", "t5", "alibi", "nope")
+    assert [*map(table_start, names)] == [0.02, 0.0, 1.0, 0.02, None, None]
 
 
 def test_a_record_is_written_as_it_is_read(tmp_path: Path) -> None:
@@ -125,6 +132,14 @@ def test_a_run_of_other_settings_has_a_name_of_its_own_and_no_frozen_seed(copied
     other = read_record(RESULTS / "padding-sink" / "base-four").runs[:6]
     write_record(copied, other, SMALL / FILE)
     assert "do not derive from what" in refused(copied)
+
+
+def test_a_run_of_a_cell_has_the_settings_and_predictions_of_the_others(copied: Path) -> None:
+    runs = [*read_record(copied).runs]
+    training = replace(runs[1].run.training, epochs=299)
+    for other in (replace(runs[1], run=replace(runs[1].run, training=training)), replace(runs[1], predictions={})):
+        write_record(copied, [runs[0], other, *runs[2:]], SMALL / FILE)
+        assert "differs from other runs of" in refused(copied)
 
 
 @pytest.mark.parametrize("sealed", [True, False])
