@@ -1,9 +1,9 @@
 """Copy the record of finished experiments to docs/results: `python tools/record.py OUT PROFILE FOLDER PROTOCOL ...`.
 
 For each protocol, FOLDER/PROTOCOL/ gets what was frozen and the table of its runs, added ones too
-(`lengthgen.empirical.trial.record`); nothing is computed again.  A cell that lacks a planned run is left out, and named.
-If labels are learned, `relations.json` has those that the first run of each cell learned, and `agreement.json` how far
-those of every run agree with the ideal ones.
+(`lengthgen.empirical.trial.record`); nothing is computed again.  A cell that lacks a planned run is left out, and
+named.  If labels are learned, `relations.json` has those that the first run of each cell learned, and `agreement.json`
+how far those of every run agree with the ideal ones.
 """
 
 import json
@@ -54,8 +54,7 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
         for run in (frozen[key].with_added(group, store) if key in frozen else group)
     ]
     write_record(folder / protocol.name, runs, out / protocol.name / FILE)
-    if any(cell.encoding in ENCODINGS for cell in protocol.cells):
-        learned = [each.run for each in runs if each.run.encoding in ENCODINGS]
+    if learned := [each.run for each in runs if each.run.encoding in ENCODINGS]:
         firsts = {key[0]: group[0] for key, group in planned.items() if key[0].encoding in ENCODINGS}
         write_relations(folder / protocol.name / RELATIONS, first_relations(firsts, store))
         write_agreement(folder / protocol.name / AGREEMENT, learned, store)
