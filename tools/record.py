@@ -39,8 +39,9 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
     store, protocol = RunStore(out / "runs"), load_protocol(name, profile)
     every_cell = stored_runs(protocol, out)
     planned = {key: group for key, group in every_cell.items() if all(map(store.finished, group))}
-    for cell, model in every_cell.keys() - planned.keys():
-        print(f"left out, as not all its runs are finished: {cell}, {model}", file=sys.stderr)
+    for cell, model in every_cell:
+        if (cell, model) not in planned:
+            print(f"left out, as not all its runs are finished: {cell}, {model}", file=sys.stderr)
     if not planned:
         raise StoreError(f"no cell of {name} has all its runs in {store.root}: train them first")
     frozen = frozen_cells(protocol, out, planned)
