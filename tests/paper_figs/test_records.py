@@ -50,14 +50,14 @@ def test_a_record_takes_the_cells_that_are_whole_and_names_the_others(
     monkeypatch.setattr(RunStore, "environment", lambda *_: {"versions": {}})  # nothing was trained
     trained, name = sources(tmp_path)
     write_sealed_json(trained.out / "made-up" / "predictions.json", {"answer": []})
-    whole, partial, *rest = trained.runs(name).items()
-    shutil.rmtree(trained.store.folder(partial[1][-1]))
+    complete, incomplete, *rest = trained.runs(name).items()
+    shutil.rmtree(trained.store.folder(incomplete[1][-1]))
     record(trained.out, "smoke", tmp_path / "records", name)
     runs = [each.run for each in read_record(tmp_path / "records" / "made-up").runs]
-    assert runs == [run for _, group in (whole, *rest) for run in group]
-    cell, model = partial[0]
+    assert runs == [run for _, group in (complete, *rest) for run in group]
+    cell, model = incomplete[0]
     assert capsys.readouterr().err == f"left out, as not all its runs are finished: {cell}, {model}\n"
-    for _, group in (whole, *rest):
+    for _, group in (complete, *rest):
         shutil.rmtree(trained.store.folder(group[0]))
     with pytest.raises(StoreError, match=r"no cell of .* has all its runs"):
         record(trained.out, "smoke", tmp_path / "records", name)
