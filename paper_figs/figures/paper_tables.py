@@ -147,12 +147,15 @@ def hyperparameters(protocols: Sequence[Protocol]) -> Drawing:
 
 def _settings(protocol: Protocol) -> dict[str, str]:
     profile = protocol.profile
+    training = asdict(profile.training) | {
+        "schedule_epochs": profile.training.schedule_epochs or profile.training.epochs
+    }
     return {
         "model (width, layers, heads)": "; ".join(f"{m.width}, {m.layers}, {m.heads}" for m in profile.models),
         "seeds": str(profile.seeds),
         "training scales": f"{protocol.train[0]}-{protocol.train[-1]}",
         "test scales": f"{protocol.test[0]}-{protocol.test[-1]}",
-        **{name.replace("_", " "): f"{value or 0:g}" for name, value in asdict(profile.training).items()},
+        **{name.replace("_", " "): f"{value or 0:g}" for name, value in training.items()},
         "test samples a scale": str(profile.evaluation.samples),
         "solved from": f"{profile.evaluation.threshold:g}",
     }
