@@ -34,6 +34,7 @@ __all__ = [
     "HintNeeded",
     "NoRelation",
     "accepted",
+    "option_text",
     "parse_encoding",
     "parse_encodings",
     "relation_of",
@@ -169,11 +170,7 @@ class EncodingSpec:
     def __str__(self) -> str:
         """Return the shortest text that `parse_encoding` reads as this encoding."""
         registered = {} if self.is_own else ENCODINGS[self.name].options
-        changed = [
-            f"{key}={str(value).lower() if isinstance(value, bool) else str(value).removesuffix('.0')}"
-            for key, value in self.options
-            if value != registered[key].default
-        ]
+        changed = [f"{key}={option_text(value)}" for key, value in self.options if value != registered[key].default]
         return f"{self.name}[{','.join(changed)}]" if changed else self.name
 
     @property
@@ -190,6 +187,11 @@ class EncodingSpec:
         return record(self.name) if self.is_own else ENCODINGS[self.name]
 
 
+def option_text(value: Value) -> str:
+    """Return the value of an option as `read_value` reads it: numbers without a useless decimal point."""
+    return str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")
+
+
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 LONGEST_NUMBER = 40
 """Largest number of characters of a number that is read."""
@@ -198,8 +200,8 @@ LONGEST_NUMBER = 40
 def parse_encoding(text: str) -> EncodingSpec:
     """Return the encoding that a text names: `name`, `name[key=value,...]` or `path/to/file.py:object`.
 
-    >>> parse_encoding("clipped[limit=8]").options
-    (('limit', 8),)
+    >>> parse_encoding("clipped[start=0.02]").options
+    (('limit', 8), ('start', 0.02))
 
     Raise EncodingError if the text has none of these forms, or as for EncodingSpec.
     """

@@ -5,16 +5,12 @@ import base64
 import doctest
 import json
 import re
-import runpy
 import string
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from itertools import product
 from math import prod
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 from urllib.parse import unquote
 
@@ -26,7 +22,6 @@ from scipy.stats import fisher_exact
 
 from lengthgen.circuits.forecast.record import recorded_cells
 from lengthgen.empirical.experiment.judge import Estimand, e_bh
-from lengthgen.empirical.experiment.tables import read_rows
 from lengthgen.empirical.trial.record import Record, read_record, record_folders
 from tools.compare import compare
 from tools.notebooks import NOTEBOOKS, executed
@@ -202,49 +197,6 @@ def test_the_table_of_the_tutorial_is_that_of_the_record() -> None:
         assert f"| {' | '.join(map(str, row))} |" in TEXTS["docs/tutorial.md"]
 
 
-def test_findings_are_those_of_the_records() -> None:
-    text = " ".join(TEXTS["docs/findings.md"].split())
-    cells = cells_of("verdict/parity")
-    [padded], [filled], [absolute] = cells["rpe", "aligned"], cells["rpe", "filled"], cells["ape", "aligned"]
-    assert padded["predicted"] and padded["verdict"] == "refuted" and padded["predicted_before_training"]
-    assert filled["predicted"] and filled["verdict"] == "consistent"
-    shares_of = [
-        f"{cell['generalizes_given_fit']['successes']} of {cell['fit']['successes']}" for cell in (padded, filled)
-    ]
-    failing = [outcome["first_failure"] for outcome in absolute["outcomes"]]
-    assert {*failing} == {6} and not absolute["predicted"]
-    for part in (
-        *shares_of,
-        f"e-value {padded['e_against']:.0f} against",
-        f"e-value {filled['e_for']:.0f} for the prediction",
-        f"{len(failing)} of {len(failing)} runs",
-    ):
-        assert part in text, part
-    fig2 = cells_of("quick/fig2")
-    for encodings, sentence in ((("ipe", "ipe-sh"), "{} of {} runs"), (("ape",), "learned absolute in {} of {}")):
-        counts = [cell["generalizes"] for name in encodings for cell in fig2[name, "aligned"]]
-        assert sentence.format(sum(c["successes"] for c in counts), sum(c["trials"] for c in counts)) in text
-    decided = [cell for cells in cells_of("quick/until-decided/fig2").values() for cell in cells]
-    refuted = [cell for cell in decided if cell["verdict"] == "refuted"]
-    stands = sum(cell["verdict"] == "consistent" for cell in decided)
-    assert f"{stands} predictions of coverage stand and {len(refuted)} are refuted" in text
-    not_learnt, mixed = (sum(cell["verdict"] == name for cell in decided) for name in ("not learnt", "mixed"))
-    assert f"{mixed} cells are mixed" in text and f"and {not_learnt} are not learnt" in text
-    assert stands + len(refuted) + mixed + not_learnt == len(decided)
-    assert {cell["format"] for cell in refuted} == {"aligned"} and not any(cell["distractors"] for cell in refuted)
-    for better, worse in (("coverage", "literal"), ("distractors", "coverage")):
-        assert f"**{better} says better than {worse}**" in TEXTS["docs/verdict.md"], "mend docs/findings.md"
-    assert "**own-token says better than distractors**" in TEXTS["docs/own-token.md"]
-    assert "e-value 1.19e+04, better on 18 tasks and worse on 0 " in TEXTS["docs/own-token.md"]
-    assert "on 18 tasks of 18 ([own token]" in text and "only 15 [differ in more than names]" in text
-    assert (
-        "| own-token | distractors | 18 | 1.19e+04 | own-token | 15 | 2.01e+03 | own-token |"
-        in (TEXTS["docs/results/verdict/README.md"])
-    )
-    court = json.loads((ROOT / "docs" / "results" / "court" / "published.json").read_text(encoding="utf-8"))
-    assert court["answer"]["theories"]["src"]["verdict"] != "supported"
-
-
 def test_the_findings_of_the_readme_are_on_record() -> None:
     readme = " ".join(TEXTS["README.md"].split())
 
@@ -355,163 +307,6 @@ def test_the_runs_with_five_seeds_are_told_as_recorded() -> None:
     assert again["observed otherwise"] == 0 and "no observation changes" in text
 
 
-def test_all_stored_runs_of_padded_addition_and_division_are_counted_together() -> None:
-    findings = " ".join(TEXTS["docs/findings.md"].split())
-    counts = {}
-    for task in ("addition", "division"):
-        cells = [
-            next(cell for cell in cells_of(name)["ipe", "aligned"] if cell["task"] == f"{task} base 4")
-            for name in (f"{UNTIL_DECIDED}/fig2", f"{UNTIL_DECIDED}/fig3", "padding-sink/base-four")
-        ]
-        right, fitting = (sum(cell["generalizes_given_fit"][key] for cell in cells) for key in ("successes", "trials"))
-        counts[task] = f"{right} of {fitting}", f"{Estimand.MAJORITY.evidence(right, fitting).above:.2g}"
-    (addition, e_addition), (division, e_division) = counts["addition"], counts["division"]
-    assert f"padded addition ({addition} generalize in all) and division ({division})" in findings
-    for task, share, e_value in (("addition", addition, e_addition), ("division", division, e_division)):
-        lines = [line for line in TEXTS[QUICK].splitlines() if line.startswith(f"| ideal, padded {task} |")]
-        assert [line.endswith(f"| {share} | {e_value} for |") for line in lines] == [True]
-
-
-def test_padding_repairs_as_many_runs_of_named_tasks_as_the_texts_say() -> None:
-    rows = read_rows(ROOT / "docs" / "results" / "padding-sink" / "named.parquet")
-    failing = [row for row in rows if row["long"] < 0.95]
-    repaired = [row for row in failing if row["long, PADs added"] >= 0.95]
-    assert f"{len(repaired)} of {len(failing)} of addition and division" in " ".join(TEXTS["docs/findings.md"].split())
-
-
-def test_the_table_of_the_published_budget_is_its_trial() -> None:
-    protocols = (
-        ("parity | padded", "published-parity", "aligned"),
-        ("parity | filled", "published-parity-filled", "filled"),
-        ("copy | padded", "published-copy", "aligned"),
-        ("copy | filled", "published-copy-filled", "filled"),
-    )
-    for (task_and_operands, name, form), encoding in product(protocols, ("ipe", "rpe")):
-        [cell] = cells_of(f"published-budget/{name}")[encoding, form]
-        failures = sorted(outcome["first_failure"] for outcome in cell["outcomes"] if outcome["first_failure"])
-        says = ["yes" if cell[rule] else "no" for rule in ("predicted", "distractors")]
-        counts = [f"{cell[part]['successes']} of {cell[part]['trials']}" for part in ("fit", "generalizes")]
-        first = f"({encoding}) | {' | '.join([*says, *counts])} |"
-        begin = f"| {task_and_operands} |"
-        last = f"| {', '.join(map(str, failures)) or 'none'} |"
-        lines = TEXTS["docs/results/published-budget/README.md"].splitlines()
-        rows = [line for line in lines if line.startswith(begin) and first in line and line.endswith(last)]
-        assert len(rows) == 1, (begin, first, last)
-
-
-def test_the_tables_of_the_published_budget_on_a_gpu_are_printed_by_its_script() -> None:
-    folder = ROOT / "docs" / "results" / "published-budget"
-    script = runpy.run_path(str(folder / "gpu.py"))
-    for rows, count in ((script["lines"](), 21), (script["addition"](), 4)):
-        assert len(rows) == count
-        assert "\n".join(rows) in TEXTS["docs/results/published-budget/README.md"]
-    assert script["early_and_late"]() in TEXTS["docs/results/published-budget/README.md"]
-    for name in script["PROTOCOLS"]:
-        assert str(recorded(f"published-budget/{name}").frozen) in TEXTS["docs/results/published-budget/README.md"]
-
-
-def test_what_the_text_on_the_published_budget_says_beside_its_tables_is_in_the_record() -> None:
-    script = runpy.run_path(str(ROOT / "docs" / "results" / "published-budget" / "gpu.py"))
-    text, cells = " ".join(TEXTS["docs/results/published-budget/README.md"].split()), script["evidence"]()
-    [ideal] = [
-        cell for cell in cells if (cell.key.task, cell.key.format, cell.key.encoding) == ("addition", "filled", "ipe")
-    ]
-    shares = sorted(row.exact_match for _, rows in ideal.runs for row in rows if (row.scale, row.epoch) == (20, 300))
-    assert shares[2] < 0.95 <= shares[3]
-    assert f"the other three are right in {100 * shares[0]:.0f} to {100 * shares[2]:.0f} % of the samples" in text
-    failures = [
-        outcome.first_failure
-        for cell in script["judged"](cells, "coverage")
-        if (cell.key.task, cell.key.format) == ("parity", "aligned") and cell.key.encoding not in script["NAMES"]
-        for outcome in cell.outcomes
-    ]
-    assert {*failures} == {6, 7} and f"fail at scale 6 or 7 in {len(failures)} runs of {len(failures)}," in text
-    judged = script["judged"](cells, "coverage")
-    [parity, copy] = [cell for cell in judged if (cell.key.format, cell.key.encoding) == ("filled", "rope")]
-    assert f"(e = {parity.e_against:.0f} against)." in text and f"(e = {copy.e_for:.1f} for, undecided)" in text
-    six = Estimand.MAJORITY.evidence(0, 6).below
-    assert not any(run.generalizes for run in parity.outcomes)
-    assert f"Six runs left the cell open (e = {six:.1f}," in text
-    [runs] = [cell.runs for cell in cells if cell.key == parity.key]
-    at_20 = [f"{row.exact_match:.3f}" for _, rows in runs for row in rows if (row.scale, row.epoch) == (20, 300)]
-    assert f"at scale 20 are {', '.join(at_20[:-1])} and {at_20[-1]}." in text and len(at_20) == 8
-
-
-def test_the_rerun_of_random_tasks_is_that_of_its_record() -> None:
-    folder = ROOT / "docs" / "results" / "verdict"
-    again = json.loads((folder / "rerun.json").read_text(encoding="utf-8"))
-    same = again["same"]
-    assert again["agrees"] and again["cells"] == 50
-    counts = f"{same['answers']}, fits in {same['fit']}, first failures in {same['first_failure']}"
-    text = " ".join(TEXTS["docs/results/verdict/README.md"].split())
-    assert f"answers are the same in {counts}, all numbers in {same['numbers']}." in text
-
-
-def test_what_is_said_of_rope_with_other_batches_is_in_the_records() -> None:
-    text = TEXTS["docs/results/published-budget/README.md"]
-    script = runpy.run_path(str(ROOT / "docs" / "results" / "published-budget" / "gpu.py"))
-    [published] = [
-        cell.outcomes
-        for cell in script["judged"](script["evidence"](), "coverage")
-        if str(cell.key) == "parity/filled/rope/w64l2h4"
-    ]
-    fail = len(published)
-    assert not any(outcome.generalizes for outcome in published)
-    counts = []
-    for name, begin in (("large", "| 250 | 0.003 | 30 |"), ("small", "| 10 | 0.001 | 4 |")):
-        record = f"published-budget/rope-{name}-batches"
-        [cell] = cells_of(record)["rope", "filled"]
-        share = cell["generalizes_given_fit"]
-        assert cell["fit"]["successes"] == cell["fit"]["trials"] == share["trials"]
-        failures = sorted(run["first_failure"] for run in cell["outcomes"] if not run["generalizes"])
-        listed = ", ".join(map(str, failures))
-        assert f"{begin} {share['successes']} of {share['trials']} | {listed} |" in text
-        assert f"`{recorded(record).frozen}` ({name})" in text
-        counts.append((share["successes"], share["trials"] - share["successes"]))
-    large, small = (fisher_exact([count, (0, fail)]).pvalue for count in counts)
-    words = " ".join(text.split())
-    assert f"three times as large (p = {large:.2g}, two-sided), or batches a 25th as large (p = {small:.2g})." in words
-    both = f"{sum(count[0] for count in counts)} of {sum(map(sum, counts))}"
-    assert f"[{both} runs]" in text
-    assert f"smaller batches, and fewer epochs, RoPE does there in {both}:" in TEXTS["docs/findings.md"]
-    assert fisher_exact(counts).pvalue == 1 and "8 of 12 against 9 of 12 (p = 1)" in text
-
-
-def test_the_sums_of_runs_with_the_published_training_are_those_of_the_records() -> None:
-    script = runpy.run_path(str(ROOT / "docs" / "results" / "published-budget" / "gpu.py"))
-    counts: Counter[tuple[str, str, str, str]] = Counter()
-
-    def count(task: str, form: str, encoding: str, generalize: int, runs: int) -> None:
-        tasks = "Addition" if task == "addition" else "Parity and Copy"
-        counts.update({(tasks, form, encoding, "generalize"): generalize, (tasks, form, encoding, "runs"): runs})
-
-    published = ("published-parity", "published-parity-filled", "published-copy", "published-copy-filled")
-    for name in (*(f"published-budget/{name}" for name in published), "padding-sink/decimal"):
-        for (encoding, form), [cell] in cells_of(name).items():
-            count(cell["task"], form, encoding, cell["generalizes"]["successes"], cell["generalizes"]["trials"])
-    for cell in script["evidence"]():
-        key, outcome = cell.key, script["judged"]([cell], "coverage")[0].outcome
-        count(key.task, key.format, key.encoding, outcome.generalize, outcome.runs)
-
-    def shares(tasks: str, encoding: str) -> Iterator[str]:
-        for form in ("aligned", "filled"):
-            generalize, runs = (counts[tasks, form, encoding, part] for part in ("generalize", "runs"))
-            yield f"{generalize} of {runs}"
-
-    findings = " ".join(TEXTS["docs/findings.md"].split())
-    for sentence, tasks, encoding in (
-        ("on padded Parity and Copy in {} runs and on filled ones in {},", "Parity and Copy", "rpe"),
-        ("the ideal encoding in {} and {}.", "Parity and Copy", "ipe"),
-        ("the ideal encoding in {} on padded operands and in {} on filled ones;", "Addition", "ipe"),
-    ):
-        assert sentence.format(*shares(tasks, encoding)) in findings
-    assert [*shares("Addition", "rpe")] == 2 * ["0 of 10"] and "relative positions do in 0 of 20," in findings
-    [rope] = [cell.runs for cell in script["evidence"]() if str(cell.key) == "parity/filled/rope/w64l2h4"]
-    assert f"RoPE on filled Parity in 0 of {len(rope)}." in findings
-    early, same = re.match(r"Of (\d+) runs .* epochs, (\d+) solve", script["early_and_late"]()).groups()
-    assert f"After 30 epochs {same} of {early} runs do already" in findings
-
-
 def carried_on(*shares: tuple[int, int]) -> tuple[str, float]:
     """Sum of shares of fitting runs in words, and the e-value of one e-process through all against "most"."""
     successes, trials = map(sum, zip(*shares, strict=True))
@@ -581,122 +376,6 @@ def test_what_is_said_of_wider_operands_is_in_their_trial() -> None:
     division, addition = solved["division base 4"], solved["addition base 4"]
     sentence = f"{division} runs of division and {addition} of addition solve scales 1-20, which decides nothing"
     assert sentence in " ".join(TEXTS[QUICK].split())
-
-
-def test_the_tables_of_named_tasks_without_padding_are_printed_by_their_script() -> None:
-    folder = ROOT / "docs" / "results" / "padding-sink"
-    script = runpy.run_path(str(folder / "named.py"))
-    rows = script["read_rows"](script["STORED"])
-    lines = [line for table in ("change_lines", "predicted_lines", "cause_lines") for line in script[table](rows)]
-    lines += script["wide_lines"]()
-    assert len(lines) == 21 + 6 + 6 + 2 and {*lines} <= {*TEXTS["docs/results/padding-sink/README.md"].splitlines()}
-    decimal = sorted((row[script["EACH"]], row["long"]) for row in rows if row["task"] == "addition")
-    after, before = (", ".join(f"{share:.2f}" for share in shares) for shares in zip(*decimal, strict=True))
-    text = " ".join(TEXTS["docs/results/padding-sink/README.md"].split())
-    assert f"after each operand it is {_with_and(after)}, where it was {_with_and(before)}." in text
-    mean = fmean(share for share, _ in decimal)
-    assert f"rises from 0.10 to {mean:.2f}." in TEXTS["docs/results/published-budget/README.md"]
-    runs = {each.run.id for name in ("base-four", "decimal") for each in recorded(f"padding-sink/{name}").runs}
-    assert {row["run"] for row in rows} == runs, "about all runs, and no others"
-
-
-def test_what_is_said_of_filled_addition_is_printed_by_its_script() -> None:
-    folder = ROOT / "docs" / "results" / "filled-addition"
-    script = runpy.run_path(str(folder / "keys.py"))
-    rows = script["read_rows"](script["STORED"])
-    lines = [
-        line for table in ("change_lines", "predicted_lines", "generalization_lines") for line in script[table](rows)
-    ]
-    assert len(lines) == 4 + 8 + 8 and {*lines} <= {*TEXTS["docs/results/filled-addition/README.md"].splitlines()}
-    runs = [each.run.id for each in recorded("filled-addition/base-four").runs]
-    assert Counter((row["run"], row["kind"]) for row in rows) == Counter(product(runs, script["KINDS"]))
-    assert {run.id for run in script["planned"](folder)} == {*runs}, "with the seeds that were frozen"
-    assert max(row["long"] - row["long, late"] for row in rows if row["kind"] in script["ASKED"]) < 0.01
-    unerring = [row for row in rows if row["kind"] == "filled" and script["fits"](row) and not script["wins"](row)]
-    late = [script["solves"](row, "long, late by digits") for row in unerring if not row["wrong_in_training"]]
-    text = TEXTS["docs/results/filled-addition/README.md"]
-    assert f"makes steps late, {sum(late)} of the {len(late)} runs are repaired still" in text
-    failing = [row for row in rows if row["kind"] == "staggered" and script["fits"](row) and not script["wins"](row)]
-    relative = [row for row in failing if row["encoding"] == "rpe"]
-    assert len(relative) == 6 and not any(row["wrong_in_training"] for row in relative)
-    assert sum(script["solves"](row, "long, late") for row in relative) == 2
-    assert all(row["wrong_in_training"] > 0 for row in failing if row["encoding"] == "ipe")
-    totals = []
-    for kind in ("varied", "filled"):
-        fitting = [row for row in rows if row["kind"] == kind and script["fits"](row)]
-        totals.append(f"{sum(map(script['wins'], fitting))} of {len(fitting)}")
-    assert "{} fitting runs solve all scales, where {} do with the usual filler".format(*totals) in text
-
-
-def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:
-    folder = ROOT / "docs" / "results" / "varied-filler"
-    script = runpy.run_path(str(folder / "shares.py"))
-    text = TEXTS["docs/results/varied-filler/README.md"]
-    names = ("named", "same_processor", "to_the_end", "pooled", "addition", "random")
-    tables = {name: script[f"{name}_lines"]() for name in names}
-    assert [*map(len, tables.values())] == [7, 2, 3, 4, 2, 2] and set().union(*tables.values()) <= {*text.splitlines()}
-    hashes = [str(read_record(its).frozen) for its in record_folders(folder)]
-    assert len(hashes) == 7 and all(each in text for each in hashes)
-    early, to_the_end, both, three = ([cell.strip() for cell in line.split("|")[2:5]] for line in tables["pooled"])
-    in_one_line = " ".join(text.split())
-    assert (
-        f"Together {early[1]} fitting runs generalize with varied filler and {early[0]} with the usual one"
-        in in_one_line
-    )
-    assert f"cells {three[1]} fitting runs generalize, and {three[0]} with the usual filler" in in_one_line
-    assert f"with `once`, {to_the_end[1]} do and {to_the_end[0]}." in in_one_line
-    answer = f"{both[1]} fitting runs generalize with it and {both[0]} with the usual filler (p = {float(both[2]):.1g},"
-    assert answer in in_one_line
-    assert f"{both[1]} generalize so, and {both[0]} with the usual filler" in TEXTS["docs/findings.md"]
-    shares_of = []
-    for cells in (script["filled_cells"](folder / "mixed"), script["filled_cells"](script["FIG2"])):
-        addition = [cells["addition base 4", encoding] for encoding in ("ipe", "rpe", "rope")]
-        fits, generalizing = ([cell[part] for cell in addition] for part in ("fit", "generalizes_given_fit"))
-        shares_of += [
-            f"{sum(each['successes'] for each in counts)} of {sum(each['trials'] for each in counts)}"
-            for counts in (generalizing, fits)
-        ]
-    assert f"of addition {shares_of[0]} fitting runs generalize, where {shares_of[2]} did with the usual filler" in text
-    assert f"**As many runs of addition fit:** {shares_of[1]}, and {shares_of[3]} with the usual filler" in text
-
-
-def _with_and(numbers: str) -> str:
-    return " and ".join(numbers.rsplit(", ", 1))
-
-
-def test_the_tables_of_learned_labels_are_their_trials() -> None:
-    text = TEXTS["docs/results/learned-labels/README.md"]
-    rows, counted, served = [], [], []
-    for name in ("learned-labels", "given-labels", "no-labels"):
-        answer = recorded(f"learned-labels/{name}").trial
-        assert answer["frozen"] in text
-        counted.append(len(recorded(f"learned-labels/{name}").runs))
-        for cell in answer["cells"]:
-            names = [cell[part].rpartition(":")[2] for part in ("task", "encoding")]
-            says = ["yes" if cell[rule] else "no" for rule in ("predicted", "selection_with_token")]
-            counts = [
-                f"{cell[part]['successes']} of {cell[part]['trials']}" for part in ("fit", "generalizes_given_fit")
-            ]
-            rows.append(f"| {' | '.join([*names, *says, *counts, cell['verdict']])} |")
-            if name == "given-labels" and cell["predicted"]:
-                served.append(cell["generalizes_given_fit"])
-    assert "{}, {} and {} runs".format(*counted) in text
-    given = f"{sum(cell['successes'] for cell in served)} of {sum(cell['trials'] for cell in served)}"
-    assert f"{given} runs generalize**" in text
-    assert f"({given})" in TEXTS["docs/theory/circuits.md"]
-    agreement = (ROOT / "docs/results/learned-labels/agreement.json").read_text(encoding="utf-8")
-    counts = sum(map(Counter, json.loads(agreement).values()), Counter())
-    right, wrong = "all labels right", "some wrong"
-    by_labels = {which: counts[f"solved, {which}"] + counts[f"unsolved, {which}"] for which in (right, wrong)}
-    for sentence in (
-        f"in {counts['runs']} runs on tasks with one output",
-        f"{counts[f'solved, {right}']} of {by_labels[right]} times the scale is solved",
-        f"some do not, {counts[f'solved, {wrong}']} of {by_labels[wrong]} times",
-        f"Of {counts[f'unsolved, {right}'] + counts[f'unsolved, {wrong}']} unsolved scales "
-        f"{counts[f'unsolved, {wrong}']} have a wrong label",
-    ):
-        assert sentence in " ".join(text.split())
-    assert sorted(rows) == sorted(line for line in text.splitlines() if line.startswith("| ") and " of " in line)
 
 
 def test_the_torch_that_is_installed_by_hand_is_the_pinned_one() -> None:

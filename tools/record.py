@@ -1,8 +1,9 @@
 """Copy the record of finished experiments to docs/results: `python tools/record.py OUT PROFILE FOLDER PROTOCOL ...`.
 
 For each protocol, FOLDER/PROTOCOL/ gets what was frozen and the table of its runs, added ones too
-(`lengthgen.empirical.trial.record`); nothing is computed again.  If labels are learned, `relations.json` has those that
-the first run of each cell learned.
+(`lengthgen.empirical.trial.record`); nothing is computed again.  A cell that lacks a planned run is left out, and
+named.  If labels are learned, `relations.json` has those that the first run of each cell learned, and `agreement.json`
+how far those of every run agree with the ideal ones.
 """
 
 import json
@@ -13,13 +14,18 @@ from pathlib import Path
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.empirical.experiment.protocol import Cell, load_protocol
 from lengthgen.empirical.experiment.run import Run
-from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.store import RunStore, StoreError
 from lengthgen.empirical.trial.frozen import FILE, Modes, frozen_cells, read_predictions, stored_runs
 from lengthgen.empirical.trial.record import RecordedRun, write_record
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.paper_figs.figures.learned_labels import ENCODINGS, first_relations, write_relations
-from lengthgen.paper_figs.sources import RELATIONS, Sources
-from lengthgen.paper_figs.style import PAGE_WIDTH
+from lengthgen.paper_figs.figures.learned_labels import (
+    AGREEMENT,
+    ENCODINGS,
+    first_relations,
+    write_agreement,
+    write_relations,
+)
+from lengthgen.paper_figs.sources import RELATIONS
 
 ENVIRONMENT_KEYS = ("revision", "device", "python", "versions", "machine")
 """Parts of a run's environment that are recorded."""
@@ -29,12 +35,18 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
     """Write the record of one protocol to FOLDER/NAME.
 
     Raises:
-        StoreError: a run is missing or broken.
+        StoreError: a run is broken, or no cell has all its runs.
         DamagedFile: the predictions or what was frozen have changed since they were written.
         OSError: the experiment has no predictions yet, or the folder cannot be written.
     """
     store, protocol = RunStore(out / "runs"), load_protocol(name, profile)
-    planned = stored_runs(protocol, out)
+    every_cell = stored_runs(protocol, out)
+    planned = {key: group for key, group in every_cell.items() if all(map(store.finished, group))}
+    for cell, model in every_cell:
+        if (cell, model) not in planned:
+            print(f"left out, as not all its runs are finished: {cell}, {model}", file=sys.stderr)
+    if not planned:
+        raise StoreError(f"no cell of {name} has all its runs in {store.root}: train them first")
     frozen = frozen_cells(protocol, out, planned)
     predictions: dict[Cell, dict[str, Prediction | None]] = defaultdict(dict)
     for entry in read_predictions(out / protocol.name / "predictions.json", "make it again with  lengthgen conjecture"):
@@ -46,9 +58,10 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
         for run in (frozen[key].with_added(group, store) if key in frozen else group)
     ]
     write_record(folder / protocol.name, runs, out / protocol.name / FILE)
-    if any(cell.encoding in ENCODINGS for cell in protocol.cells):
-        relations = first_relations(Sources(out=out, profile=profile, width=PAGE_WIDTH), name)
-        write_relations(folder / protocol.name / RELATIONS, relations)
+    if learned := [each.run for each in runs if each.run.encoding in ENCODINGS]:
+        firsts = {key[0]: group[0] for key, group in planned.items() if key[0].encoding in ENCODINGS}
+        write_relations(folder / protocol.name / RELATIONS, first_relations(firsts, store))
+        write_agreement(folder / protocol.name / AGREEMENT, learned, store)
 
 
 def _recorded(store: RunStore, run: Run, predictions: Modes) -> RecordedRun:

@@ -172,7 +172,7 @@ class Ensemble:
     def rate(self, step: int) -> float:
         """Learning rate of a training step: a half cosine."""
         training = self.runs[0].training
-        return cosine(training.learning_rate, step, training.steps)
+        return cosine(training.learning_rate, step, training.schedule_steps)
 
     def losses_at(self, step: int) -> tuple[Tensor, Tensor | None]:
         """Losses of a training step on its samples, and the auxiliary ones, [M] each; see `loop.Learner`."""
@@ -201,7 +201,7 @@ class Ensemble:
         training = self.runs[0].training
         counters = [(run.seed, TRAIN, step) for run in self.runs]
         positions = self.geometry.positions(self.tokens.shape[-1] - 1, counters)
-        return self.decoder.encoding.auxiliary_losses(positions, counters, step / training.steps)
+        return self.decoder.encoding.auxiliary_losses(positions, counters, step / training.schedule_steps)
 
     def losses(self, samples_MB: Tensor, step: int) -> Tensor:
         """Mean cross-entropy of each model over the generated tokens of its samples: [M], in nats per token.

@@ -1,8 +1,8 @@
 """Diagnosis of a cell that contradicts its prediction or that no run learns: possible causes with their numbers ([F]).
 
 A finding never changes a verdict: the cell stays refuted, undecided or not learnt. Several may apply; they come in the
-order of `FINDINGS`, and "unexplained" is used if none does. A disagreement with either rule is examined: where our
-rule and the literal conjecture differ, the finding says which premise made the difference.
+order of `FINDINGS`, and "unexplained" is used if none does. A disagreement with either rule is examined: where
+coverage and our literal reading differ, the finding says which premise made the difference.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,22 +1,26 @@
 """Records: figures of an experiment without runs show those of its record, and say so; nothing else stands in."""
 
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lengthgen.empirical.experiment.protocol import names as protocol_names
+from lengthgen.empirical.experiment.store import RunStore, StoreError
 from lengthgen.empirical.experiment.tables import read_rows, write_rows
 from lengthgen.empirical.studies.court.stored import SCORES
 from lengthgen.empirical.studies.verdict.stored import judgement_of
 from lengthgen.empirical.trial.record import TABLE, RecordedRun, read_record, write_record
+from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.paper_figs.declaration import catalogue
 from lengthgen.paper_figs.sources import RECORDS, Missing, Needs, Sources
 from lengthgen.paper_figs.style import TALLEST, WIDTHS
 from lengthgen.questions.figures import draw_catalogue, figure
 from tests.paper_figs.made_up import PROTOCOL, fill, prediction, protocol_file, rows_of, score, sources
 from tests.paper_figs.test_run_figures import on_the_page
+from tools.record import record
 
 OF_THE_PAPER = ("figure2", "figure3", "figure4", "figure5", "figure5-scale-hint")
 NARROW, PAGE = WIDTHS["column"], WIDTHS["page"]
@@ -38,6 +42,25 @@ def made_up(tmp_path: Path) -> tuple[Sources, Sources, str]:
         Sources(out=tmp_path / "new", profile="smoke", width=7.0, records=tmp_path / "docs" / "results"),
         name,
     )
+
+
+def test_a_record_takes_the_cells_that_are_whole_and_names_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunStore, "environment", lambda *_: {"versions": {}})  # nothing was trained
+    trained, name = sources(tmp_path)
+    write_sealed_json(trained.out / "made-up" / "predictions.json", {"answer": []})
+    complete, incomplete, *rest = trained.runs(name).items()
+    shutil.rmtree(trained.store.folder(incomplete[1][-1]))
+    record(trained.out, "smoke", tmp_path / "records", name)
+    runs = [each.run for each in read_record(tmp_path / "records" / "made-up").runs]
+    assert runs == [run for _, group in (complete, *rest) for run in group]
+    cell, model = incomplete[0]
+    assert capsys.readouterr().err == f"left out, as not all its runs are finished: {cell}, {model}\n"
+    for _, group in (complete, *rest):
+        shutil.rmtree(trained.store.folder(group[0]))
+    with pytest.raises(StoreError, match=r"no cell of .* has all its runs"):
+        record(trained.out, "smoke", tmp_path / "records", name)
 
 
 def test_a_record_gives_the_numbers_of_its_runs(made_up: tuple[Sources, Sources, str]) -> None:

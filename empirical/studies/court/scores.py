@@ -37,7 +37,7 @@ REFERENCES: dict[str, str] = {
 }
 """Name of each base rate -> what it says."""
 CONTROLS = {
-    "opposite-of-src": "the opposite of the literal conjecture: must be refuted",
+    "opposite-of-src": "the opposite of our literal reading: must be refuted",
     "fed-with-answers": "knows the outcomes: must be supported",
     "opposite-of-answers": "knows the outcomes and says the opposite: must be refuted",
 }

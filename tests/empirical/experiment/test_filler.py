@@ -124,7 +124,11 @@ def test_a_run_that_leaves_out_filler_is_trained_and_not_compiled(tmp_path) -> N
 
 def test_settings_of_filler_name_another_run_and_are_left_out_of_the_configs_of_others() -> None:
     plain, other = smoke_run("rpe", "filled"), smoke_run("rpe", "filled", prompts_as_filler=0.5, leave_out=2)
-    assert plain.config["training"].keys().isdisjoint({"prompts_as_filler", "leave_out", "stop_when_solved"})
+    assert (
+        plain.config["training"]
+        .keys()
+        .isdisjoint({"prompts_as_filler", "leave_out", "stop_when_solved", "schedule_epochs"})
+    )
     assert (other.config["training"]["prompts_as_filler"], other.config["training"]["leave_out"]) == (0.5, 2)
     assert plain.group != other.group
     for run in (plain, other):

@@ -16,7 +16,7 @@ from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.trace import Trace
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
-from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
+from lengthgen.proofs_checks.papers.pola import CONJECTURE, SOURCE
 
 Entry = tuple[int, int]
 """One entry of an operator table: (operator, key)."""
@@ -131,13 +131,12 @@ CLAIMS = PaperClaims(SOURCE)
 
 
 @CLAIMS.claim(
-    "src-coverage",
-    formalised("the conjecture", "length generalization iff SRC(f, N) = SRC(f, N0), read literally"),
+    "src-reading-needs-coverage",
+    CONJECTURE,
     r"(\forall u:\ u\text{ right up to }N_0\Rightarrow u\text{ right up to }N)\iff K(N)=K(N_0)",
     strength=Strength.EXHAUSTIVE,
     assumptions=("the wiring of the task's own circuit is given, so only the operators are learned",),
     answers=("coverage_scale", "parity_at_once"),
-    printed={"settled": _equal_complexity},
     falsifiers={
         "equal SRC suffices": {"settled": _equal_complexity},
         "all operators met suffices": {"settled": lambda coverage: len({*coverage.operators}) == 1},
@@ -156,8 +155,8 @@ def coverage_settles(
     parity_at_once: tuple[int, int, int] = (1, 4, 8),
 ) -> Facts:
     """With the wiring given, operators that are right up to N0 are right up to N if and only if every operator entry in
-    use up to N is in use up to N0. SRC(f, N0) = SRC(f, N) does not suffice: parity has SRC 1 at scale 1 with 4 of its 8
-    entries. Decided on 5 tasks.
+    use up to N is in use up to N0. An SRC that stays the same, which is all that our literal reading of the conjecture
+    asks, does not suffice: parity has SRC 1 at scale 1 with 4 of its 8 entries. Decided on 5 tasks.
     """
     parity = _case(*tasks["parity"]).coverage(1)
     if (parity.complexity[0], *parity.entries) != parity_at_once:
@@ -188,7 +187,6 @@ def coverage_settles(
         )
     yield (
         "for each N0 below the last scale at which an entry is new, operators that are right up to N0 and wrong "
-        "after are constructed and run; the statement refuted as printed is the conjecture read literally, for "
-        "every learner that fits the training scales"
+        "after are constructed and run"
     )
     yield Reach(f"{len(coverage_scale)} tasks")
