@@ -18,7 +18,6 @@ import matplotlib.pyplot as plt
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from scipy.stats import fisher_exact
 
 from lengthgen.circuits.forecast.record import recorded_cells
 from lengthgen.empirical.experiment.judge import Estimand, e_bh
@@ -350,19 +349,6 @@ def test_the_runs_of_relative_positions_that_were_added_say_what_their_trial_doe
     in_all, below = carried_on(before, (sum(first), len(first)), (sum(second), len(second)))
     line = f"| relative, filled addition | `filled-addition-rpe` {share_of(cell)} | {in_all} | {below:.2f} against |"
     assert line in TEXTS[QUICK].splitlines()
-    usual, varied = (
-        [each for each in cells_of(f"varied-filler/{name}")["rpe", "filled"] if each["task"] == "addition base 4"]
-        for name in ("mixed-usual", "mixed")
-    )
-    [(right, runs), (varied_right, varied_runs)] = [
-        [sum(each["generalizes_given_fit"][part] for each in cells) for part in ("successes", "trials")]
-        for cells in ([*usual, cell], varied)
-    ]
-    p = fisher_exact([[varied_right, varied_runs - varied_right], [right, runs - right]], alternative="greater").pvalue
-    assert (
-        f"With them {right} of {runs} fitting runs generalize with the usual filler, and {varied_right} of "
-        f"{varied_runs} with the varied one (p = {p:.2g}, pooled afterwards)."
-    ) in " ".join(TEXTS["docs/results/varied-filler/README.md"].split())
 
 
 def test_what_is_said_of_wider_operands_is_in_their_trial() -> None:

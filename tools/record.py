@@ -67,8 +67,8 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
 def _recorded(store: RunStore, run: Run, predictions: Modes) -> RecordedRun:
     """Return a stored run as it is recorded."""
     environment = store.environment(run)
-    provenance = {name: environment[name] for name in ("time", "seconds", "trained_together")}
-    parts = {name: environment[name] for name in ENVIRONMENT_KEYS}
+    provenance = {name: environment.get(name) for name in ("time", "seconds", "trained_together")}
+    parts = {name: environment.get(name) for name in ENVIRONMENT_KEYS}
     provenance |= {"environment": json.dumps(parts, sort_keys=True), "sha256": store.digest(run)[:16]}
     return RecordedRun(run=run, predictions=predictions, rows=store.metrics(run), provenance=provenance)
 
