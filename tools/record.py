@@ -16,7 +16,7 @@ from lengthgen.empirical.experiment.protocol import Cell, load_protocol
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import RunStore, StoreError
 from lengthgen.empirical.trial.frozen import FILE, Modes, frozen_cells, read_predictions, stored_runs
-from lengthgen.empirical.trial.record import PROVENANCE, RecordedRun, write_record
+from lengthgen.empirical.trial.record import RecordedRun, write_record
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.paper_figs.figures.learned_labels import (
     AGREEMENT,
@@ -26,6 +26,9 @@ from lengthgen.paper_figs.figures.learned_labels import (
     write_relations,
 )
 from lengthgen.paper_figs.sources import RELATIONS
+
+ENVIRONMENT_KEYS = ("revision", "device", "python", "versions", "machine")
+"""Parts of a run's environment that are recorded."""
 
 
 def record(out: Path, profile: str, folder: Path, name: str) -> None:
@@ -64,8 +67,9 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
 def _recorded(store: RunStore, run: Run, predictions: Modes) -> RecordedRun:
     """Return a stored run as it is recorded."""
     environment = store.environment(run)
-    provenance = {name: environment.get(name) for name in PROVENANCE}
-    provenance |= {"versions": json.dumps(environment["versions"], sort_keys=True), "sha256": store.digest(run)[:16]}
+    provenance = {name: environment[name] for name in ("time", "seconds", "trained_together")}
+    parts = {name: environment[name] for name in ENVIRONMENT_KEYS}
+    provenance |= {"environment": json.dumps(parts, sort_keys=True), "sha256": store.digest(run)[:16]}
     return RecordedRun(run=run, predictions=predictions, rows=store.metrics(run), provenance=provenance)
 
 

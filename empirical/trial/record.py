@@ -35,13 +35,14 @@ TABLE = "trial.parquet"
 MEASURED = tuple(field.name for field in fields(Measurement))
 """Columns with a list of numbers for each run: a number for each checkpoint and scale, checkpoints ascending.
 
-The first three are always kept.  A column that was not kept is null, and its numbers are NaN when they are read.
+Epoch, scale and exact match are always kept.  A column that was not kept is absent, and its numbers are NaN when they
+are read.
 """
-KEPT = ("epoch", "scale", "exact_match")
-PROVENANCE = ("time", "seconds", "trained_together", "device", "machine", "python", "revision", "versions", "sha256")
+PROVENANCE = ("time", "seconds", "trained_together", "environment", "sha256")
 """Columns that say when, how long and where a run was trained, and the hash of its files; null where not kept.
 
-The hash is the first 16 digits of `RunStore.digest`, by which a run that is trained again can be compared bit by bit.
+The environment is JSON: device, machine, revision of the source, versions of Python and of libraries. The hash is the
+first 16 digits of `RunStore.digest`, by which a run that is trained again can be compared bit by bit.
 """
 _PREDICTIONS = mapping_to(or_none(PREDICTION))
 
@@ -89,7 +90,7 @@ class RecordedRun:
             **{name: self.provenance.get(name) for name in PROVENANCE},
             "config": _text(self.run.config),
             "predictions": _text({mode: its and its.as_json() for mode, its in self.predictions.items()}),
-            **{name: None if _all_nan(values) else values for name, values in columns.items()},
+            **{name: values for name, values in columns.items() if not all(map(math.isnan, values))},
         }
 
     @classmethod
@@ -103,7 +104,7 @@ class RecordedRun:
         if (run.id, run.seed) != (row["run"], row["seed"]):
             raise ValueError(f"{row['run']} is not the name of the run that its settings describe")
         count = len(row["epoch"])
-        columns = {name: [math.nan] * count if row[name] is None else row[name] for name in MEASURED}
+        columns = {name: row.get(name) or [math.nan] * count for name in MEASURED}
         numbers = zip(*columns.values(), strict=True)
         return cls(
             run=run,
@@ -224,7 +225,9 @@ def write_record(folder: Path, runs: Iterable[RecordedRun], frozen: Path) -> Non
     if frozen.is_file():
         content = read_sealed_json(frozen)
         write_bytes(folder / FILE, (_text(content | {SEAL: seal(content)}) + "\n").encode())
-    write_rows(folder / TABLE, [run.as_row() for run in runs])
+    rows = [run.as_row() for run in runs]
+    columns = dict.fromkeys(name for row in rows for name in row)
+    write_rows(folder / TABLE, [{name: row.get(name) for name in columns} for row in rows])
 
 
 def read_record(folder: Path) -> Record:
@@ -314,7 +317,3 @@ def _predictions(text: str) -> Modes:
 
 def _text(content: Any) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
-
-
-def _all_nan(values: Sequence[float]) -> bool:
-    return all(math.isnan(value) for value in values)
