@@ -6,9 +6,12 @@ The tests were registered before any of the runs (README.md beside this file).
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 from scipy.stats import mannwhitneyu, spearmanr
 
+from lengthgen.empirical.experiment.ensemble import Setup
 from lengthgen.empirical.experiment.outcome import RunOutcome
+from lengthgen.empirical.experiment.samples import TEST, TRAIN, Examples
 from lengthgen.empirical.trial.record import read_record
 
 HERE = Path(__file__).parent
@@ -50,6 +53,24 @@ def later(by_reach: dict[int, tuple[RunOutcome, ...]], beyond: int = 21) -> floa
     return float(spearmanr(*zip(*pairs, strict=True), alternative="greater").pvalue)
 
 
+def keys(data: Examples) -> list[tuple[int, int]]:
+    """Return distance and symbol of every key of every step, the query's own among them."""
+    steps = [
+        (tokens, place - 1)
+        for tokens, own in zip(data.tokens, data.is_step, strict=True)
+        for place in np.flatnonzero(own)
+    ]
+    return [(int(query) - key, int(tokens[key])) for tokens, query in steps for key in range(query + 1)]
+
+
+def new_keys(name: str) -> float:
+    """Return the share of keys of 100 samples of scale 20 whose distance and symbol training did not show together."""
+    run = next(each.run for each in read_record(HERE / name).runs if each.run.encoding == RELATIVE)
+    setup = Setup.of(run, "cpu")
+    shown = {*keys(setup.examples(run.train, run.training.samples, split=TRAIN, seed=run.seed))}
+    return float(np.mean([key not in shown for key in keys(setup.examples([20], 100, split=TEST, seed=run.seed))]))
+
+
 def holm(values: Sequence[float]) -> list[float]:
     """Return p-values after Holm's correction."""
     order = sorted(range(len(values)), key=values.__getitem__)
@@ -83,6 +104,8 @@ def lines() -> Iterator[str]:
         yield f"{what}: p = {value:.2g}, {corrected:.2g} after Holm: {answer}."
     near = [abs((run.first_failure or 21) - to - 1) <= 1 for to, runs in reach.items() for run in runs if run.fits]
     yield f"Of {len(near)} fitting runs {sum(near)} fail first within one scale of reach + 1."
+    for share in SHARES:
+        yield f"Filled in {share} % of the samples: {new_keys(f'share-{share}'):.0%} of the keys at scale 20 are new."
 
 
 if __name__ == "__main__":
