@@ -92,9 +92,10 @@ def lines() -> Iterator[str]:
             failures = sorted(run.first_failure for run in fitting if run.first_failure)
             at_20 = sorted(run.exact_match[20] for run in runs)
             middle = (at_20[(len(at_20) - 1) // 2] + at_20[len(at_20) // 2]) / 2
+            solved = sum(run.generalizes is True for run in fitting)
             yield (
-                f"| {what} | {dose} | {len(fitting)} of {len(runs)} | {sum(run.generalizes is True for run in runs)} of "
-                f"{len(fitting)} | {', '.join(map(str, failures)) or 'none'} | {middle:.2f} |"
+                f"| {what} | {dose} | {len(fitting)} of {len(runs)} | {solved} of {len(fitting)} | "
+                f"{', '.join(map(str, failures)) or 'none'} | {middle:.2f} |"
             )
     relative, reach, ideal = asked.values()
     values = [rise(relative), later(reach), rise(ideal)]
