@@ -21,8 +21,8 @@ from tests.test_docs import TEXTS, cells_of
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 TRAINED = (
-    "filled-addition", "learned-labels", "modular-addition", "padding-sink", "prism", "published-budget", "text",
-    "varied-filler", "verdict",
+    "dose", "filled-addition", "learned-labels", "modular-addition", "padding-sink", "prism", "published-budget",
+    "text", "varied-filler", "verdict",
 )  # fmt: skip
 TOLD = (*TRAINED, "audit", "precision-audit", "released-code")
 """Records whose pages are read in two or three minutes."""
@@ -698,3 +698,26 @@ def test_the_claim_on_prism_is_refuted_as_its_page_says() -> None:
     )
     [right] = [line for line in script("cells.py")["lines"](["prism"]) if line.startswith("Right")]
     assert "always-no in 18 of 18" in right and "always-no is right in 18 of 18 cells" in said("prism")
+
+
+def test_what_is_said_of_dose_and_response_is_printed_by_its_script() -> None:
+    printed = [*script("dose/doses.py")["lines"]()]
+    table = printed[: printed.index("")]
+    assert rows_below(text_of("dose"), table[0]) == table[2:]
+    tests = {"share, relative": "Share", "reach, relative": "reach", "share, ideal (start 0.02)": "sink"}
+    for what, name in tests.items():
+        [line] = [line for line in printed if line.startswith(f"{what}: p = ")]
+        assert f"{name} p = {line.split('p = ')[1].split(',')[0]}" in said("dose")
+        assert line.endswith("is not seen to rise.")
+    assert "after Holm 0.093" in said("dose") and "0.093 after Holm" in printed[printed.index("") + 3]
+    new = [line.split(": ")[1].split(" of")[0].replace("%", " %") for line in printed if line.startswith("Filled in")]
+    assert f"never showed {new[0]} of the keys at scale 20 with their distance, with it {new[1]}" in said("dose")
+    assert new[1] == new[2] == new[3]
+    rows = [[part.strip() for part in row.strip("|").split("|")] for row in table[2:]]
+    doses = [row for row in rows if row[:2] in (["share, ideal (start 0.02)", dose] for dose in ("1", "5", "25"))]
+    assert f"{out_of([tuple(map(int, row[3].split(' of '))) for row in doses])} do with 1 to 25 %" in said("dose")
+    at_20 = [row[5] for row in rows if row[0] == "share, relative"]
+    assert f"in {at_20[0]} of the samples without" in said("dose")
+    assert "{}, {} and {} with 1".format(*at_20[1:4]) in said("dose")
+    filled = [row for row in rows if row[0] == "reach, relative" or (row[1] == "100" and "ideal" in row[0])]
+    assert f"{out_of([tuple(map(int, row[2].split(' of '))) for row in filled])} runs fit" in said("dose")

@@ -1,0 +1,116 @@
+"""Print the tables and tests of the starts of label tables: PYTHONPATH=. python THIS_FILE, at the root of the project.
+
+The tests were registered before any of the runs (README.md beside this file).
+"""
+
+import runpy
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass
+from math import sqrt
+from pathlib import Path
+
+from scipy.stats import binomtest, hypergeom, norm
+
+from lengthgen.empirical.trial.conjecture import JudgedCell
+from lengthgen.empirical.trial.record import is_record, read_record, table_start
+
+HERE = Path(__file__).parent
+GRIDS = ("grid", "grid-slow", "grid-wide")
+STARTS = (1.0, 0.3, 0.1, 0.02, 0.0)
+OPERANDS = {"aligned": "padded", "filled": "filled"}
+FILLED_TASKS = ("parity", "copy")
+"""Tasks on which relative positions should work with filled operands, at each start."""
+
+
+@dataclass(frozen=True, order=True)
+class Question:
+    """Encoding, operands, task, and the protocol that trains it."""
+
+    encoding: str
+    operands: str
+    task: str
+    protocol: str
+
+
+Counts = Mapping[float, tuple[int, int, int]]
+"""Start -> numbers of runs, of those that fit, and of those that generalize."""
+
+
+def counts() -> dict[Question, dict[float, tuple[int, int, int]]]:
+    """Return the counts of each question, of the protocols that have runs."""
+    asked: dict[Question, dict[float, tuple[int, int, int]]] = {}
+    for name in filter(lambda name: is_record(HERE / name), GRIDS):
+        for cell in read_record(HERE / name).judged():
+            key = cell.key
+            question = Question(key.encoding.partition("[")[0], OPERANDS[key.format], key.task, name)
+            asked.setdefault(question, {})[_start(cell)] = (
+                cell.outcome.runs,
+                cell.outcome.fit,
+                cell.outcome.generalize,
+            )
+    return asked
+
+
+def _start(cell: JudgedCell) -> float:
+    start = table_start(cell.key.encoding)
+    assert start is not None
+    return start
+
+
+def differs(strata: list[Counts], first: float = 0.02, second: float = 1.0) -> float:
+    """Return the two-sided p of Cochran, Mantel and Haenszel: do shares at two starts differ, over strata?"""
+    excess, variance = 0.0, 0.0
+    for each in strata:
+        (_, fit, solved), (_, other_fit, other_solved) = each[first], each[second]
+        if min(fit, other_fit) and 0 < solved + other_solved < fit + other_fit:
+            law = hypergeom(fit + other_fit, solved + other_solved, fit)
+            excess, variance = excess + solved - law.mean(), variance + law.var()
+    return float(2 * norm.sf(abs(excess) / sqrt(variance))) if variance else 1.0
+
+
+def tests() -> Iterator[str]:
+    """Yield a line for each registered test, and one for each statement on padding and filling."""
+    asked = counts()
+    pairs = [(encoding, operands) for encoding in ("ipe", "rpe") for operands in ("padded", "filled")]
+    values = []
+    for encoding, operands in pairs:
+        strata = [
+            each
+            for question, each in asked.items()
+            if (question.encoding, question.operands) == (encoding, operands) and question.protocol != "grid-wide"
+        ]
+        values.append(differs(strata))
+    corrected = runpy.run_path(str(HERE.parent / "dose" / "doses.py"))["holm"](values)
+    for (encoding, operands), value, own in zip(pairs, values, corrected, strict=True):
+        answer = "the start decides" if own < 0.01 else "no difference is shown"
+        yield f"{encoding}, {operands}, 0.02 against 1: p = {value:.2g}, {own:.2g} after Holm: {answer}."
+    for operands, tasks in (("padded", None), ("filled", FILLED_TASKS)):
+        for start in STARTS:
+            pooled = [
+                each[start]
+                for question, each in asked.items()
+                if (question.encoding, question.operands) == ("rpe", operands) and start in each
+                if tasks is None or question.task in tasks
+            ]
+            fit, solved = (sum(each[index] for each in pooled) for index in (1, 2))
+            interval = binomtest(solved, fit).proportion_ci() if fit else None
+            text = f", {interval.low:.2f} to {interval.high:.2f}" if interval else ""
+            yield f"rpe, {operands}, start {start:g}: {solved} of {fit} fitting runs generalize{text}."
+
+
+def lines() -> Iterator[str]:
+    """Yield the table of all questions: generalizing of fitting runs, and fitting runs of all where some do not fit."""
+    yield f"| encoding | operands | task | protocol | {' | '.join(f'{start:g}' for start in STARTS)} |"
+    yield "|---|---|---|---|" + "---|" * len(STARTS)
+    for question, by_start in sorted(counts().items()):
+        parts = []
+        for start in STARTS:
+            runs, fit, solved = by_start.get(start, (0, 0, 0))
+            parts.append(
+                "" if not runs else f"{solved} of {fit}" + ("" if fit == runs else f" ({runs - fit} do not fit)")
+            )
+        yield f"| {' | '.join((*astuple(question), *parts))} |"
+
+
+if __name__ == "__main__":
+    print("\n".join([*lines(), "", *tests()]))
