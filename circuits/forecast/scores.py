@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
+from lengthgen.circuits.forecast.rates import ALWAYS_NO, RATE, Counts, Rates
 from lengthgen.circuits.forecast.record import ANSWERED, JUDGED, REGISTERED, RecordedCell, recorded_cells, version
-from lengthgen.circuits.forecast.table import Key, fitted_table
+from lengthgen.circuits.forecast.table import fitted_table
 from lengthgen.circuits.prediction_record import SURE
 
 JUDGED_PARTS = dict(zip(("random tasks", "languages", "swapped"), REGISTERED, strict=True))
@@ -63,23 +64,26 @@ def probabilities(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
 
     The rate by encoding and format is that of the fitted cells, in which the share of all stands for one run.
     """
-    table, rates = fitted_table(), dict[Key, list[int]]()
-    for cell in fitted:
-        for key in ((), (cell.encoding, cell.features.operands)):
-            successes_and_runs = rates.setdefault(key, [0, 0])
-            successes_and_runs[0] += cell.generalize
-            successes_and_runs[1] += cell.fit
-    successes, runs = rates.get((), [1, 2])
+    table = fitted_table()
+    rates = Rates.of(
+        Counts(
+            encoding=cell.encoding,
+            operands=cell.features.operands,
+            invariant=None,
+            generalize=cell.generalize,
+            fit=cell.fit,
+        )
+        for cell in fitted
+    )
 
     def rate(cell: RecordedCell) -> float:
-        of_key = rates.get((cell.encoding, cell.features.operands), [0, 0])
-        return (of_key[0] + successes / runs) / (of_key[1] + 1)
+        return rates.probabilities(cell.encoding, cell.features.operands, None)[RATE]
 
     def of_rule(rule: str) -> Probability:
         return lambda cell: {True: SURE, False: 1 - SURE, None: 0.5}[cell.answers[rule]]
 
     return (
-        {"forecast": lambda cell: table.share(cell.features), "always-no": lambda cell: 1 - SURE}
+        {"forecast": lambda cell: table.share(cell.features), ALWAYS_NO: lambda cell: 1 - SURE}
         | {"rate by encoding and format": rate}
         | {rule: of_rule(rule) for rule in ANSWERED.values()}
     )
