@@ -250,7 +250,7 @@ def test_the_record_counts_equal_languages_once_as_its_script_does(equal_tasks: 
     lines = (RECORD / "README.md").read_text(encoding="utf-8").splitlines()
     assert {*equal_tasks["pair_rows"]("random-languages")} <= {*lines}
     for place in (("random-languages", half) for half in ("amendment", "judgement")):
-        own = [task for task, other in equal_tasks["places"]().items() if other == place]
+        own = [task for task, other in equal_tasks["placed"]().items() if other == place]
         different = {equal_tasks["identity"](task) for task in own}
         row = f"| {' | '.join(place)} | {len(own)} | {len(different)} |"
         assert sum(line.startswith(row) for line in lines) == 1
