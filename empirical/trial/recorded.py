@@ -12,7 +12,7 @@ from lengthgen.infrastructure.shapes import COUNT, FLAG, TEXT, WrongShape, list_
 
 FILE = "conjecture.json"
 _CELL = record(
-    **dict.fromkeys(("task", "format", "encoding", "size", "verdict"), TEXT),
+    **dict.fromkeys(("task", "format", "encoding", "size"), TEXT),
     predicted=or_none(FLAG),
     generalizes_given_fit=record(successes=COUNT, trials=COUNT),
 )
@@ -21,14 +21,12 @@ _TRIAL = record(main=record(size=TEXT), cells=list_of(_CELL))
 
 @dataclass(frozen=True, kw_only=True)
 class TrialCell:
-    """Cell of a recorded trial.
+    """Cell of a recorded trial, of the model size that the trial judges.
 
     Attributes:
         trial: folder of the trial, below the folder of all.
         task, format, encoding, size: names of the cell, as in `CellKey`.
-        is_main: True if its model size is the one that the trial judges.
         predicted: True if it was predicted to generalize; None without a prediction.
-        verdict: verdict of its own trial.
         fit, generalize: fitting runs, and those of them that generalize.
     """
 
@@ -37,9 +35,7 @@ class TrialCell:
     format: str
     encoding: str
     size: str
-    is_main: bool
     predicted: bool | None
-    verdict: str
     fit: int
     generalize: int
 
@@ -92,10 +88,10 @@ def _cells(path: Path, trial: str) -> list[TrialCell]:
     return [
         TrialCell(
             trial=trial,
-            **{key: cell[key] for key in ("task", "format", "encoding", "size", "predicted", "verdict")},
-            is_main=cell["size"] == content["main"]["size"],
+            **{key: cell[key] for key in ("task", "format", "encoding", "size", "predicted")},
             fit=cell["generalizes_given_fit"]["trials"],
             generalize=cell["generalizes_given_fit"]["successes"],
         )
         for cell in content["cells"]
+        if cell["size"] == content["main"]["size"]
     ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from lengthgen.circuits.forecast.rates import BASELINES, KINDS, Counts, Rates, is_of_kind
+from lengthgen.circuits.forecast.rates import BASELINES, KINDS, RATE_WITH_SRC, Counts, Rates, is_of_kind
 from lengthgen.empirical.experiment.judge import e_bh
 from lengthgen.empirical.studies.verdict.frozen import FrozenCells
 from lengthgen.empirical.studies.verdict.pairs import UNDECIDED, Pair, PairEvidence, compare, reached
@@ -19,8 +19,6 @@ from lengthgen.empirical.studies.verdict.runs import CellRun, SeenCell
 
 CONTENDERS = ("literal", "coverage", "distractors", "own-token", "distractors-with-token")
 """Rules that are compared with the baselines, where a preregistration has them."""
-WEAK = frozenset({"name", "k-sparse", "encodings-order"})
-"""Rules that always-no beats: registered opponents that show little."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +79,9 @@ def of_kind(cells: Sequence[SeenCell], kind: str) -> list[SeenCell]:
 
 
 def fair(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], seen: Sequence[SeenCell]) -> Fair:
-    """Compare every contender with every baseline.
+    """Compare every contender with every baseline, where they differ on some task.
+
+    The rate with SRC's bit is left out where all tasks have the same, and kinds where all encodings are of one.
 
     Args:
         frozen: frozen answers.
@@ -106,13 +106,22 @@ def fair(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], seen: Seque
         for each in seen
         if each.cell.name in names and each.fit >= preregistration.stopping.fitting
     ]
-    pairs = [(rule, baseline) for rule in CONTENDERS if rule in preregistration.rules for baseline in BASELINES]
+    one_bit_more = len({each.cell.rises_at is None for each in cells}) > 1
+    baselines = [name for name in BASELINES if one_bit_more or name != RATE_WITH_SRC]
+    kinds = KINDS if all(of_kind(cells, kind) for kind in KINDS) else KINDS[-1:]
+    compared = {
+        (kind, (rule, baseline)): compare(of_kind(cells, kind), (rule, baseline))
+        for rule in CONTENDERS
+        if rule in preregistration.rules
+        for baseline in baselines
+        for kind in kinds
+    }
     return Fair(
         alpha=preregistration.stopping.alpha,
         registered=preregistration.rule_pairs,
         fitted=sum(each.fit for each in amendment),
         cells=cells,
-        evidence={(kind, pair): compare(of_kind(cells, kind), pair) for pair in pairs for kind in KINDS},
+        evidence={key: evidence for key, evidence in compared.items() if evidence.tasks},
     )
 
 

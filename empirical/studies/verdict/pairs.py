@@ -246,7 +246,7 @@ class Comparison:
                 "against_second": evidence.against[1],
                 "better": self.better[pair],
                 "kinds": {
-                    kind: {"wins_first": of_kind.wins_a, "wins_second": of_kind.wins_b}
+                    kind: {"cells": of_kind.cells, "wins_first": of_kind.wins_a, "wins_second": of_kind.wins_b}
                     for kind, of_kind in self.by_kind[pair].items()
                 },
                 "trajectory": _thinned(evidence.trajectory),
