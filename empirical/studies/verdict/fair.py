@@ -81,7 +81,7 @@ def of_kind(cells: Sequence[SeenCell], kind: str) -> list[SeenCell]:
 def fair(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], seen: Sequence[SeenCell]) -> Fair:
     """Compare every contender with every baseline, where they differ on some task.
 
-    The rate with SRC's bit is left out where all tasks have the same, and kinds where all encodings are of one.
+    The rate with SRC's bit is left out where all tasks have the same.
 
     Args:
         frozen: frozen answers.
@@ -108,13 +108,12 @@ def fair(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], seen: Seque
     ]
     one_bit_more = len({each.cell.rises_at is None for each in cells}) > 1
     baselines = [name for name in BASELINES if one_bit_more or name != RATE_WITH_SRC]
-    kinds = KINDS if all(of_kind(cells, kind) for kind in KINDS) else KINDS[-1:]
     compared = {
         (kind, (rule, baseline)): compare(of_kind(cells, kind), (rule, baseline))
         for rule in CONTENDERS
         if rule in preregistration.rules
         for baseline in baselines
-        for kind in kinds
+        for kind in KINDS
     }
     return Fair(
         alpha=preregistration.stopping.alpha,

@@ -114,8 +114,8 @@ def verdict(
         print(verdict_page(together_answer(out), out=str(out)), end="")
     else:
         answer = together_answer(out)
-        tables = [verdict_table(of_one) for of_one in answer["experiments"].values()] if details else []
-        show(answer, Group(together_table(answer), *tables), as_json)
+        tables = [verdict_table(of_one) for of_one in answer["experiments"].values()]
+        show(answer, Group(*tables) if details else together_screen(answer), as_json)
 
 
 USUAL = "random-tasks"
@@ -126,8 +126,8 @@ RULE_HEADINGS = ("rule", "right, in use", "Brier", "right, ideal", "Brier", "rig
 FAIR_HEADINGS = ("rule", "against", *KINDS)
 REGISTERED_HEADINGS = ("rule", "against", *KINDS, "e-values", "better")
 LEGEND = (
-    "tasks won : lost, the larger e-value in parentheses, and by e-BH: + the rule is better, - the baseline, ? open; "
-    "baselines are not registered: they were asked after the runs"
+    "tasks won:lost (larger e-value), and by e-BH: + the rule is better, - the baseline, ? open, a second sign where "
+    "e-BH over all says otherwise; rates and kinds are not registered: they were asked after the runs"
 )
 
 
@@ -143,15 +143,19 @@ def fair_rows(answer: Mapping[str, Any], rules: Container[str] | None = None) ->
         by_pair.setdefault((each["first"], each["second"]), {})[each["kind"]] = each
     for (first, second), of_kinds in by_pair.items():
         if rules is None or first in rules:
-            yield [first, second, *(_compared(of_kinds[kind]) if kind in of_kinds else "-" for kind in KINDS)]
+            yield [
+                first,
+                second,
+                *(_compared(of_kinds[kind]) if kind in of_kinds else "no task" for kind in KINDS),
+            ]
 
 
 def _compared(each: Mapping[str, Any]) -> str:
     """Return the wins of a comparison, its larger e-value, and by e-BH who is better, by itself and over all."""
     sign = {each["first"]: "+", each["second"]: "-"}
-    answers = [sign.get(each[key], "?") for key in ("better", "better_over_all") if key in each]
-    signs = answers[0] if len({*answers}) == 1 else f"{answers[0]} (over all {answers[1]})"
-    return f"{_wins(each)} ({e_value_text(max(each['against_first'], each['against_second']))}) {signs}"
+    signs = dict.fromkeys(sign.get(each[key], "?") for key in ("better", "better_over_all") if key in each)
+    wins = f"{each['wins_first']}:{each['wins_second']}"
+    return f"{wins} ({e_value_text(max(each['against_first'], each['against_second']))}) {'/'.join(signs)}"
 
 
 def told_rules(answer: Mapping[str, Any]) -> set[str]:
@@ -214,22 +218,26 @@ def verdict_screen(answer: Mapping[str, Any]) -> Screen:
     return cut_to_screen(len(rows), form)
 
 
-def together_table(answer: Mapping[str, Any]) -> Group:
+def together_screen(answer: Mapping[str, Any]) -> Screen:
     """Return how the rules of every experiment do against baselines, and what trials keep under e-BH over all."""
-    parts = [
-        titled(_head(of_one), filled(FAIR_HEADINGS, fair_rows(of_one, told_rules(of_one))))
-        for of_one in answer["experiments"].values()
-    ]
+    rows: list[list[str]] = []
+    for name, of_one in answer["experiments"].items():
+        rows += [[name, *[""] * (len(FAIR_HEADINGS) - 1)]]
+        rows += [[f"  {rule}", *others] for rule, *others in fair_rows(of_one, told_rules(of_one))]
     trials = answer["trials"]
     kept = ", ".join(f"{trials['over_all'][name]} of {trials['own'][name]} {name}" for name in trials["own"])
-    return Group(
-        *parts,
-        Text(LEGEND),
-        Text(
-            f"e-BH over all {answer['hypotheses']:,} hypotheses of these and of {trials['trials']} trials rejects "
-            f"{answer['rejected']}; of the cells that their own trial decides it keeps {kept}"
-        ),
-    )
+    runs = sum(of_one["runs"] for of_one in answer["experiments"].values())
+    notes = [
+        LEGEND,
+        f"e-BH over all {answer['hypotheses']:,} hypotheses of these and of {trials['trials']} trials rejects "
+        f"{answer['rejected']}; of the cells that their own trial decides it keeps {kept}",
+    ]
+
+    def form(shown: int) -> Group:
+        table = filled(FAIR_HEADINGS, rows[:shown])
+        return titled(f"Rules beside baselines, {runs:,} runs", table, *more(len(rows), shown), *notes)
+
+    return cut_to_screen(len(rows), form)
 
 
 def verdict_table(answer: Mapping[str, Any]) -> Group:
