@@ -13,11 +13,14 @@ from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, YES, evidence,
 NO_ANSWER = (0.1, 3)
 
 
-@pytest.fixture
-def answer(small_run, tmp_path):
-    """Sixty tasks that `coverage` alone predicts; a trial with a clear cell, two bare ones and an open one."""
+@pytest.fixture(params=[3, 60])
+def answer(request, small_run, tmp_path):
+    """Tasks that `coverage` alone predicts; a trial with a clear cell, two bare ones and an open one."""
     cells = frozen(
-        [frozen_cell(f"task {number}", name=NO_ANSWER, coverage=(0.9, None), others=NO_ANSWER) for number in range(60)]
+        [
+            frozen_cell(f"task {number}", name=NO_ANSWER, coverage=(0.9, None), others=NO_ANSWER)
+            for number in range(request.param)
+        ]
     )
     runs = outcomes(cells, {cell.name: [None] * 3 for cell in cells.cells})
     run = small_run()
@@ -48,6 +51,7 @@ def test_every_question_is_in_the_family_once_and_hears_its_answer(answer):
     assert {each["better_over_all"] for each in experiment["fair"]} <= {"coverage", "always-no", "rate", "undecided"}
 
 
+@pytest.mark.parametrize("answer", [3], indirect=True)
 def test_what_a_trial_decides_may_not_survive(answer):
     trials = answer[0]["trials"]
     assert trials["tested"] == 4 and trials["own"] == {"consistent": 2, "refuted": 1}
