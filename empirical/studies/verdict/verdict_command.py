@@ -89,8 +89,8 @@ def verdict(
         if given and rerun is None:
             raise typer.BadParameter(f"{option} goes with --rerun")
     if layout == "markdown" and (name or as_json or details or chosen):
-        given = name or next(iter([*chosen, *(["--json"] if as_json else []), "--details"]))
-        raise typer.BadParameter(f"--format markdown is the page on all stored judgements: leave out {given}")
+        unwanted = name or next(iter([*chosen, *(["--json"] if as_json else []), "--details"]))
+        raise typer.BadParameter(f"--format markdown is the page on all stored judgements: leave out {unwanted}")
     if details and (freeze or rerun is not None):
         raise typer.BadParameter(f"--details is about a judgement, and {chosen[0]} prints all it has: leave one out")
     require_training()
