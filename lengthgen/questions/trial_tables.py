@@ -192,10 +192,10 @@ def beside_baselines(trial: Mapping[str, Any]) -> list[str]:
     kinds = trial["baselines"]["kinds"]
     if not kinds["all"]["cells"]:
         return []
-    told = [kind for kind in KINDS if kinds[kind]["cells"]]
+    shown_kinds = [kind for kind in KINDS if kinds[kind]["cells"]]
     names = [name for name in ("forecast", *BASELINES) if kinds["all"]["scores"][name]["answered"]]
-    rates = "; ".join(f"{name} {', '.join(_right(kinds[kind], name) for kind in told)}" for name in names)
-    return [f"right ({', '.join(told)}): {rates}"]
+    rates = "; ".join(f"{name} {', '.join(_right(kinds[kind], name) for kind in shown_kinds)}" for name in names)
+    return [f"right ({', '.join(shown_kinds)}): {rates}"]
 
 
 def _right(of_kind: Mapping[str, Any], name: str) -> str:
@@ -233,13 +233,16 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
 def _baselines_table(trial: Mapping[str, Any]) -> list[Group]:
     """Return how often each rule and each baseline is right, by kind of encoding; nothing without an observed cell."""
     kinds = trial["baselines"]["kinds"]
-    told = [kind for kind in KINDS if kinds[kind]["cells"]]
-    if not told:
+    shown_kinds = [kind for kind in KINDS if kinds[kind]["cells"]]
+    if not shown_kinds:
         return []
     rows = [
         (
             RULES.get(name, BASELINES_IN_WORDS.get(name, name)),
-            *(f"{_right(kinds[kind], name)}  {rounded(kinds[kind]['scores'][name]['brier'], '.3f')}" for kind in told),
+            *(
+                f"{_right(kinds[kind], name)}  {rounded(kinds[kind]['scores'][name]['brier'], '.3f')}"
+                for kind in shown_kinds
+            ),
         )
         for name in kinds["all"]["scores"]
         if kinds["all"]["scores"][name]["answered"]
@@ -247,7 +250,7 @@ def _baselines_table(trial: Mapping[str, Any]) -> list[Group]:
     return [
         titled(
             "Right by the majority of fitting runs, and Brier score: baselines last",
-            filled(("", *(f"{kind}{' encodings' if kind != 'all' else ''}" for kind in told)), rows),
+            filled(("", *(f"{kind}{' encodings' if kind != 'all' else ''}" for kind in shown_kinds)), rows),
             f"rates: {trial['baselines']['source']} ({trial['baselines']['runs']:,} runs)",
         )
     ]

@@ -139,7 +139,7 @@ def base_rates(judged: Judged, literal: Probabilities) -> dict[str, list[float]]
         judged: outcomes of the cells.
         literal: probabilities of the theory `src` for the same cells.
     """
-    said = {outcome.cell.name: says(probability) for outcome, probability in zip(judged, literal, strict=True)}
+    answer_of = {outcome.cell.name: says(probability) for outcome, probability in zip(judged, literal, strict=True)}
 
     def rates(counts: Callable[[Cell, Cell], bool]) -> list[float]:
         shares = [[other.share for other in judged if counts(outcome.cell, other.cell)] for outcome in judged]
@@ -153,7 +153,7 @@ def base_rates(judged: Judged, literal: Probabilities) -> dict[str, list[float]]
         ALWAYS_NO: [1 - SURE] * len(judged),
         BASE_RATE: rates(lambda cell, other: cell.task != other.task),
         RATE_BY_ENCODING: rates(alike),
-        RATE_WITH_SRC: rates(lambda cell, other: alike(cell, other) and said[cell.name] == said[other.name]),
+        RATE_WITH_SRC: rates(lambda cell, other: alike(cell, other) and answer_of[cell.name] == answer_of[other.name]),
         "base-rate-evidence": rates(lambda cell, other: cell.task != other.task and cell.evidence == other.evidence),
         "base-rate-task": rates(lambda cell, other: cell is not other and cell.task == other.task),
     }

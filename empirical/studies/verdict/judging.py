@@ -130,7 +130,15 @@ def together_answer(out: Path) -> dict[str, Any]:
     answer = together(stored, out.resolve().parent)
     for name, judgement in answer["experiments"].items():
         judgement["deviations"] = _deviations(out / name)
+        judgement["without_power"] = _without_power(name, out) if (out / name / GATE).is_file() else []
     return answer
+
+
+def _without_power(name: str, out: Path) -> list[str]:
+    """Return the pairs of rules that runs were not expected to decide, whichever is true, by the stored power."""
+    gate = stored_gate(name, out)["pairs"]
+    weak = (sorted((each["true"], each["against"])) for each in gate if each["verdict"] != "can decide")
+    return list(dict.fromkeys(" and ".join(pair) for pair in weak))
 
 
 def _deviations(folder: Path) -> Any:

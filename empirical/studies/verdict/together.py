@@ -50,11 +50,11 @@ def together(stored: Stored, trials_in: Path) -> dict[str, Any]:
     experiments = {name: judge(frozen, runs) for name, (frozen, runs) in stored.items()}
     trials = recorded_trials(trials_in)
     cells = [cell for of_trial in trials.values() for cell in of_trial if cell.evidence]
-    asked = [question for answer in experiments.values() for question in _questions(answer)]
-    values = [value for question in asked for value in (question["against_first"], question["against_second"])]
+    questions = [question for answer in experiments.values() for question in _questions(answer)]
+    values = [value for question in questions for value in (question["against_first"], question["against_second"])]
     of_cells = [value for cell in cells if cell.evidence for value in (cell.evidence.below, cell.evidence.above)]
     rejected = e_bh(values + of_cells, ALPHA)
-    for question, worse in zip(asked, _both(rejected[: len(values)]), strict=True):
+    for question, worse in zip(questions, _both(rejected[: len(values)]), strict=True):
         sides = (question["first"], question["second"])
         question["better_over_all"] = UNDECIDED if worse[0] == worse[1] else sides[worse[0]]
     for answer in experiments.values():
@@ -96,7 +96,7 @@ def _trials(trials: Mapping[str, Sequence[TrialCell]], survive: set[str]) -> dic
         both e-processes would decide otherwise, cell by cell.
     """
     cells = [cell for of_trial in trials.values() for cell in of_trial]
-    counted = Counter(asked for of_trial in trials.values() for asked in {cell.asked for cell in of_trial})
+    counted = Counter(key for of_trial in trials.values() for key in {cell.asked for cell in of_trial})
     judged = [judgement for of_trial in trials.values() for judgement in _judged(of_trial)]
     return {
         "trials": len(trials),
@@ -110,10 +110,10 @@ def _trials(trials: Mapping[str, Sequence[TrialCell]], survive: set[str]) -> dic
         "survive": sorted(survive),
         "different": len(counted),
         "most_asked": [
-            {**dict(zip(("task", "format", "encoding"), asked, strict=True)), "trials": count}
-            for asked, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_ASKED]
+            {**dict(zip(("task", "format", "encoding"), key, strict=True)), "trials": count}
+            for key, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_ASKED]
         ],
-        "asked": {name: counted[asked] for name, asked in HEADLINES.items()},
+        "asked": {name: counted[key] for name, key in HEADLINES.items()},
         "example": {
             "generalize": EXAMPLE[0],
             "fit": EXAMPLE[1],
@@ -130,8 +130,8 @@ def _trials(trials: Mapping[str, Sequence[TrialCell]], survive: set[str]) -> dic
 
 def _shared(frozen: FrozenCells, trials: Mapping[str, Sequence[TrialCell]]) -> int:
     """Return how many cells of a preregistration some trial asked too."""
-    asked = {cell.asked for of_trial in trials.values() for cell in of_trial}
-    return sum((cell.task, cell.format, cell.encoding) in asked for cell in frozen.planned)
+    of_trials = {cell.asked for of_trial in trials.values() for cell in of_trial}
+    return sum((cell.task, cell.format, cell.encoding) in of_trials for cell in frozen.planned)
 
 
 def _judged(cells: Sequence[TrialCell]) -> list[tuple[TrialCell, str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lengthgen.circuits.forecast.rates import ALWAYS_NO, BASELINES, KINDS, RATE, RATE_WITH_SRC
 from lengthgen.empirical.studies.verdict.pairs import UNDECIDED
-from lengthgen.empirical.studies.verdict.verdict_command import (
+from lengthgen.empirical.studies.verdict.verdict_rows import (
     FAIR_HEADINGS,
     JUDGING,
     REGISTERED_HEADINGS,
@@ -64,7 +64,7 @@ def verdict_page(answer: Mapping[str, Any], *, out: str) -> str:
             REGISTERED_HEADINGS,
             [registered_row(pair) for of_one in experiments.values() for pair in registered_pairs(of_one, weak=False)],
         ),
-        *_departures(experiments, out),
+        *_plan(experiments),
         "## What the results rest on",
         _list(_rests_on(answer)),
         "## One e-BH over all",
@@ -136,24 +136,27 @@ def _said(answer: Mapping[str, Any], rule: str) -> str:
             "loses to": [each["second"] for each in of_kind if each["better"] == each["second"]],
             "undecided against": [each["second"] for each in of_kind if each["better"] not in (rule, each["second"])],
         }
-        said = ", ".join(
+        words_of_kind = ", ".join(
             f"{words} {'every baseline' if len(names) == len(of_kind) else ' and '.join(names)}"
             for words, names in groups.items()
             if names
         )
-        texts.append(f"{kind}, {said}")
+        texts.append(f"{kind}, {words_of_kind}")
     return "; ".join(texts)
 
 
-def _departures(experiments: Mapping[str, Any], out: str) -> list[str]:
-    """Return where departures from the plans are told, if there are any."""
-    folder = out.removeprefix("docs/")
-    return [
+def _plan(experiments: Mapping[str, Any]) -> list[str]:
+    """Return where runs departed from their plan, and which pairs they could not decide by the power computed first."""
+    lines = [
         f"{name} departed from its plan in {len(of_one['deviations'])} points "
-        f"([told here]({folder}/{name}/deviations.json))."
+        f"([which](results/verdict/{name}/deviations.json))."
         for name, of_one in experiments.items()
         if of_one["deviations"]
     ]
+    without_power = [pair for of_one in experiments.values() for pair in of_one["without_power"]]
+    if without_power:
+        lines.append(f"By the power computed first, these were not expected to be decided: {', '.join(without_power)}.")
+    return [" ".join(lines)] if lines else []
 
 
 def _rests_on(answer: Mapping[str, Any]) -> list[str]:
@@ -164,14 +167,15 @@ def _rests_on(answer: Mapping[str, Any]) -> list[str]:
         if (pair["first"], pair["second"]) == ("coverage", "literal")
     )
     formats = {form: _formats(experiments[TASKS], form) for form in ("aligned", "filled")}
-    asked = ", ".join(f"{name} by {count}" for name, count in trials["asked"].items())
+    protocols = ", ".join(f"{name} by {count}" for name, count in trials["asked"].items())
     return [
         f"*Coverage against literal*: {literal['all']['cells']} cells, {literal['ideal']['cells']} of them ideal.",
         f"*Swapped arguments*: {experiments[SWAPPED]['planned']} cells, all ideal; {trials['shared'][SWAPPED]} of them "
         "were asked by a trial too.",
         f"*Filled operands*: in use, {formats['filled']} cells of random tasks generalize filled, {formats['aligned']} "
-        f"padded. On named tasks many trials ask one cell: relative positions on {asked} of {trials['trials']} trials; "
-        f"most of all {_most_asked(trials['most_asked'])}. These are no independent confirmations.",
+        f"padded. On named tasks many trials ask one cell: relative positions on {protocols} of "
+        f"{trials['trials']} trials; most of all {_most_asked(trials['most_asked'])}. These are no independent "
+        "confirmations.",
         "*Label tables* start at N(0, 1) in all these runs: nothing here says what happens from another start.",
     ]
 

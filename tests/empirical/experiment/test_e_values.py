@@ -213,9 +213,9 @@ class TestNearHalf:
             density = p**4 * (1 - p) ** 4 / (beta(5, 5) / 2)
             return density * (2 * p) ** successes * (2 * (1 - p)) ** (trials - successes)
 
-        found = near_half(successes, trials)
-        assert found.above == pytest.approx(quad(integrand, 0.5, 1, epsabs=0)[0], rel=1e-6)
-        assert found.below == pytest.approx(quad(integrand, 0, 0.5, epsabs=0)[0], rel=1e-6)
+        evidence = near_half(successes, trials)
+        assert evidence.above == pytest.approx(quad(integrand, 0.5, 1, epsabs=0)[0], rel=1e-6)
+        assert evidence.below == pytest.approx(quad(integrand, 0, 0.5, epsabs=0)[0], rel=1e-6)
 
     @pytest.mark.parametrize("runs", [1, 2, 5, 12, 30])
     def test_its_expectation_is_1_at_one_half_and_less_below(self, runs):

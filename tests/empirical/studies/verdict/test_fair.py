@@ -41,10 +41,10 @@ def runs_of(cells):
 
 def test_rates_count_the_half_for_amendments_and_the_other_half_is_judged(cells) -> None:
     runs = runs_of(cells)
-    found = fair(cells, runs, seen_cells(cells, runs))
-    assert found.fitted == 3 * 2 * len(AMENDING)
-    assert {each.cell.task for each in found.cells} == {*JUDGING}
-    by_cell = {(each.cell.encoding, each.cell.rises_at): each.cell.answers for each in found.cells}
+    compared = fair(cells, runs, seen_cells(cells, runs))
+    assert compared.fitted == 3 * 2 * len(AMENDING)
+    assert {each.cell.task for each in compared.cells} == {*JUDGING}
+    by_cell = {(each.cell.encoding, each.cell.rises_at): each.cell.answers for each in compared.cells}
     # Of 120 runs 90 generalize, and that share stands for one run more: nope 30 of 60, with SRC's bit 0 or 30 of 30.
     assert by_cell["nope", 3]["rate"][0] == pytest.approx((30 + 0.75) / 61)
     assert by_cell["nope", 3]["rate with SRC"][0] == pytest.approx(0.75 / 31)
@@ -54,14 +54,14 @@ def test_rates_count_the_half_for_amendments_and_the_other_half_is_judged(cells)
 
 def test_kinds_are_apart_and_only_the_registered_question_is_called_so(cells) -> None:
     runs = runs_of(cells)
-    found = fair(cells, runs, seen_cells(cells, runs))
-    wins = {key: (evidence.wins_a, evidence.wins_b) for key, evidence in found.evidence.items()}
+    compared = fair(cells, runs, seen_cells(cells, runs))
+    wins = {key: (evidence.wins_a, evidence.wins_b) for key, evidence in compared.evidence.items()}
     with_bit = ("coverage", "rate with SRC")
     # coverage says no to all: wrong on ipe (20 tasks) and on the 10 tasks of nope with invariant SRC.
     assert (wins["ideal", with_bit], wins["in use", with_bit], wins["all", with_bit]) == ((0, 20), (0, 10), (0, 20))
     assert ("all", ("coverage", "always-no")) not in wins, "these say the same"
-    assert {(each["kind"], each["second"]) for each in found.as_json() if each["registered"]} == set()
-    assert found.better["ideal", with_bit] == "rate with SRC"
+    assert {(each["kind"], each["second"]) for each in compared.as_json() if each["registered"]} == set()
+    assert compared.better["ideal", with_bit] == "rate with SRC"
 
 
 def test_outcomes_of_the_judged_half_do_not_change_a_rate(cells) -> None:

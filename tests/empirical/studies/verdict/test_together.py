@@ -1,4 +1,4 @@
-"""One e-BH over all: every question is in it once, in both directions, and what it rejects is said where it stands."""
+"""The family of all e-values: every question is in it once, in both directions, and hears its answer."""
 
 import pytest
 
@@ -36,14 +36,14 @@ def answer(request, small_run, tmp_path):
 
 
 def test_every_question_is_in_the_family_once_and_hears_its_answer(answer):
-    told, trials = answer
-    [experiment] = told["experiments"].values()
+    together_told, trials = answer
+    [experiment] = together_told["experiments"].values()
     registered = [pair for pair in experiment["pairs"] if pair["part"] == "judgement"]
     others = [each for each in experiment["fair"] if not each["registered"]]
     cells = [cell.evidence for cell in trials["mine"]]
     values = [each[key] for each in registered + others for key in ("against_first", "against_second")]
     rejected = e_bh([*values, *(value for each in cells for value in (each.above, each.below))])
-    assert told["hypotheses"] == len(rejected) and told["rejected"] == sum(rejected) > 0
+    assert together_told["hypotheses"] == len(rejected) and together_told["rejected"] == sum(rejected) > 0
     for at, each in enumerate(registered + others):
         worse = rejected[2 * at], rejected[2 * at + 1]
         expected = "undecided" if worse[0] == worse[1] else (each["first"], each["second"])[worse[0]]
