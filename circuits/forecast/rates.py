@@ -9,8 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from lengthgen.circuits.prediction_record import SURE
+
+if TYPE_CHECKING:
+    from lengthgen.circuits.forecast.record import RecordedCell
 
 ALWAYS_NO, RATE, RATE_WITH_SRC = BASELINES = ("always-no", "rate", "rate with SRC")
 """Names of the baselines."""
@@ -75,27 +79,38 @@ class Rates:
 
 
 @cache
-def recorded_rates(without: frozenset[str]) -> Rates:
-    """Return the rates of the recorded cells that forecasts count: one half of the registered random tasks.
+def src_of_recorded() -> Mapping[tuple[str, str, int | None, str], bool | None]:
+    """Return (record, task, base, operands) -> does SRC stay the same beyond training?
 
-    SRC is taken from the ideal encoding with scale hint: its complexity is that of the circuit that the search finds.
-    Tasks whose names are in `without` are left out.
+    It is the literal answer for an ideal encoding, whose complexity is that of the circuit that the search finds.
     """
     from lengthgen.circuits.forecast.record import recorded_cells  # slow to import, and help needs the names alone
 
-    counted = [cell for cell in recorded_cells() if cell.counts and cell.task not in without]
-    invariant = {
-        (cell.record, cell.task, cell.features.operands): cell.answers["literal"]
-        for cell in counted
-        if cell.encoding == "ipe-sh"
+    return {
+        (cell.record, cell.task, cell.base, cell.features.operands): cell.answers["literal"]
+        for cell in recorded_cells()
+        if is_of_kind(cell.encoding, "ideal")
     }
-    return Rates.of(
-        Counts(
-            encoding=cell.encoding,
-            operands=cell.features.operands,
-            invariant=invariant.get((cell.record, cell.task, cell.features.operands)),
-            generalize=cell.generalize,
-            fit=cell.fit,
-        )
-        for cell in counted
+
+
+def counts_of(cell: "RecordedCell") -> Counts:
+    """Return what rates count of a recorded cell."""
+    operands = cell.features.operands
+    return Counts(
+        encoding=cell.encoding,
+        operands=operands,
+        invariant=src_of_recorded().get((cell.record, cell.task, cell.base, operands)),
+        generalize=cell.generalize,
+        fit=cell.fit,
     )
+
+
+@cache
+def recorded_rates(without: frozenset[str]) -> Rates:
+    """Return the rates of the recorded cells that forecasts count: one half of the registered random tasks.
+
+    Tasks whose names are in `without` are left out.
+    """
+    from lengthgen.circuits.forecast.record import recorded_cells
+
+    return Rates.of(counts_of(cell) for cell in recorded_cells() if cell.counts and cell.task not in without)
