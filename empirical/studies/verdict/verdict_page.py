@@ -59,7 +59,8 @@ def verdict_page(answer: Mapping[str, Any], *, out: str) -> str:
                 for name, of_one in experiments.items()
             ],
         ),
-        "Tasks won : lost by kind, and e-values for the first : for the second rule; 20 decides one question alone.",
+        "Tasks won : lost by kind, and e-values for the first : for the second rule; 20 decides one question alone. "
+        "Better is decided by e-BH over the pairs of an experiment; e-BH over all is named where it says otherwise.",
         markdown_table(
             REGISTERED_HEADINGS,
             [registered_row(pair) for of_one in experiments.values() for pair in registered_pairs(of_one, weak=False)],
