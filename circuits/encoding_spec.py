@@ -6,7 +6,9 @@ relation is that of a task's circuit are registered here. The relation of each n
 treat two pairs differently only if their labels differ, so its relation is the finest that its scores may depend on.
 """
 
+import inspect
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +21,9 @@ from lengthgen.circuits.src import MAX_ARITY
 from lengthgen.circuits.task import Task
 from lengthgen.infrastructure.userfile import shown, user_code
 from lengthgen.theory.encodings.catalogue import ENCODINGS, named, register
-from lengthgen.theory.encodings.encoding import Encoding, EncodingError, Value
+from lengthgen.theory.encodings.encoding import Encoding, EncodingError, Value, table_start
 from lengthgen.theory.encodings.own import record
+from lengthgen.theory.encodings.relations import LABEL_START
 from lengthgen.theory.learning.anchored import zigzag
 from lengthgen.theory.relation import Labels, Relation
 
@@ -30,6 +33,8 @@ __all__ = [
     "EncodingSpec",
     "HintNeeded",
     "NoRelation",
+    "accepted",
+    "option_text",
     "parse_encoding",
     "parse_encodings",
     "relation_of",
@@ -102,12 +107,16 @@ def _required(circuit: Circuit | None) -> Circuit:
 
 
 _OF_CIRCUIT = {"no_formula": "its relation is that of a task's circuit"}
-_LEARNED: dict[str, Any] = {"no_formula": "training has to find these labels", "learns_labels": True}
+_LEARNED: dict[str, Any] = {
+    "options": LABEL_START,
+    "no_formula": "training has to find these labels",
+    "learns_labels": True,
+}
 _LEARNED["caveat"] = _LEARNED["no_formula"]
 
 for _name, _summary, _relation_of, _fields in (
-    ("ipe", "ideal", _ideal, {"aliases": ("ideal",), **_OF_CIRCUIT}),
-    ("ipe-sh", "ideal with scale hint", _ideal_hinted, _OF_CIRCUIT),
+    ("ipe", "ideal", _ideal, {"aliases": ("ideal",), "options": LABEL_START, **_OF_CIRCUIT}),
+    ("ipe-sh", "ideal with scale hint", _ideal_hinted, {"options": LABEL_START, **_OF_CIRCUIT}),
     (
         "rpe-square",
         "relative to anchors (RPE-Square)",
@@ -115,6 +124,7 @@ for _name, _summary, _relation_of, _fields in (
         {
             "title": "RPE-Square",
             "arxiv": "2410.08898",
+            "options": table_start(0.02),
             "no_formula": "its anchors are found in the prompt",
             "caveat": "training has to find the anchors",
         },
@@ -160,11 +170,7 @@ class EncodingSpec:
     def __str__(self) -> str:
         """Return the shortest text that `parse_encoding` reads as this encoding."""
         registered = {} if self.is_own else ENCODINGS[self.name].options
-        changed = [
-            f"{key}={str(value).lower() if isinstance(value, bool) else str(value).removesuffix('.0')}"
-            for key, value in self.options
-            if value != registered[key].default
-        ]
+        changed = [f"{key}={option_text(value)}" for key, value in self.options if value != registered[key].default]
         return f"{self.name}[{','.join(changed)}]" if changed else self.name
 
     @property
@@ -181,6 +187,11 @@ class EncodingSpec:
         return record(self.name) if self.is_own else ENCODINGS[self.name]
 
 
+def option_text(value: Value) -> str:
+    """Return the value of an option as `read_value` reads it: numbers without a useless decimal point."""
+    return str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")
+
+
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 LONGEST_NUMBER = 40
 """Largest number of characters of a number that is read."""
@@ -189,8 +200,8 @@ LONGEST_NUMBER = 40
 def parse_encoding(text: str) -> EncodingSpec:
     """Return the encoding that a text names: `name`, `name[key=value,...]` or `path/to/file.py:object`.
 
-    >>> parse_encoding("clipped[limit=8]").options
-    (('limit', 8),)
+    >>> parse_encoding("clipped[start=0.02]").options
+    (('limit', 8), ('start', 0.02))
 
     Raise EncodingError if the text has none of these forms, or as for EncodingSpec.
     """
@@ -219,6 +230,12 @@ def parse_encodings(text: str) -> tuple[EncodingSpec, ...]:
     return tuple(dict.fromkeys(parse_encoding(part) for part in parts))
 
 
+def accepted(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values whose keys are names of the function's parameters."""
+    names = inspect.signature(function).parameters
+    return {name: value for name, value in values.items() if name in names}
+
+
 def relation_of(spec: EncodingSpec, circuit: Circuit | None) -> Relation:
     """Return the relation of an encoding on a circuit; the circuit is None for a task without one.
 
@@ -231,7 +248,7 @@ def relation_of(spec: EncodingSpec, circuit: Circuit | None) -> Relation:
     encoding = spec.record
     if encoding.relation_of is not None:
         if not spec.is_own:
-            return encoding.relation_of(circuit, **dict(spec.options))
+            return encoding.relation_of(circuit, **accepted(encoding.relation_of, dict(spec.options)))
         with user_code(f"'{spec}': its relation_of fails", error=EncodingError):
             relation = encoding.relation_of(circuit)
             if not isinstance(relation, Relation):

@@ -1,8 +1,8 @@
 """Predictions made before any training: does an encoding generalize on a task, and where does it break?
 
-The rule ([F], from the conjecture of arXiv 2510.04130 with the coverage that it needs): an encoding trained up to
-scale N0 generalizes to N iff it induces as many operators up to N as up to N0, finitely many, and every label and
-every operator entry used up to N was used up to N0. The conjecture taken literally has the first half only.
+The rule ([F], our reading of the conjecture of arXiv 2510.04130, with the coverage that this reading needs): an
+encoding trained up to scale N0 generalizes to N iff it induces as many operators up to N as up to N0, finitely many,
+and every label and every operator entry used up to N was used up to N0. Our literal reading has the first half only.
 
 Beside it, predictions of three variants of the rule are made ([F]). Two drop the assumption that each step is told its
 operator: the view of a step must select it, without or with the query's own token in the view. With it, labels that

@@ -181,7 +181,7 @@ class Prediction(_Stored, Brief):
 
     @property
     def literal(self) -> bool | None:
-        """Conjecture without coverage: the complexity is finite and does not grow ([P], as far as known)."""
+        """Answer of our literal reading of the conjecture: the complexity is finite and does not grow ([F])."""
         if self.complexity_train is None or self.complexity_test is None:
             return None
         return math.isfinite(self.complexity_train) and self.complexity_train == self.complexity_test
@@ -237,12 +237,12 @@ RULES = {rule: rule.replace("_", "-") for rule in ("forecast", "coverage", "lite
 
 "forecast" is the prediction, yes if more than half of the fitting runs should generalize
 (`lengthgen.circuits.forecast`); the others are its rivals. "coverage" is ours: equal finite complexity, and training
-meets all labels and entries. "literal" is [P] read literally: equal finite complexity alone. "selection" is coverage
-where the views must also select the operators, and "selection_with_token" the same where a view shows the query's own
-token ([F], `lengthgen.circuits.induced`). "distractors" is coverage where training must also have shown every (label,
-token) of irrelevant keys ([F]), "distractors_with_token" asks for that and for selection_with_token, and "own_token" is
-distractors with the best of several circuits and with what a Transformer has without attention ([F],
-`lengthgen.circuits.forecast.other_circuits`).
+meets all labels and entries. "literal" is our literal reading of the conjecture of arXiv 2510.04130: equal finite
+complexity alone ([F]). "selection" is coverage where the views must also select the operators, and
+"selection_with_token" the same where a view shows the query's own token ([F], `lengthgen.circuits.induced`).
+"distractors" is coverage where training must also have shown every (label, token) of irrelevant keys ([F]),
+"distractors_with_token" asks for that and for selection_with_token, and "own_token" is distractors with the best of
+several circuits and with what a Transformer has without attention ([F], `lengthgen.circuits.forecast.other_circuits`).
 """
 
 Prediction.kinds = dict.fromkeys(VARIANTS, VariantPrediction.from_json) | {"forecast": Forecast.from_json}

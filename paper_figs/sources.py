@@ -2,7 +2,7 @@
 
 What a folder of results lacks is read from a record of an experiment in docs/results, if there is one:
 
-    RECORDS/RECORD/PROTOCOL/    predictions, conjecture.json with the scores of every run, runs.json with their names
+    RECORDS/RECORD/PROTOCOL/    what was frozen, and the table of all runs (`lengthgen.empirical.trial.record`)
     RECORDS/STUDY/              answers of a study
 
 The package that is installed from a wheel has no records; a checkout has them.
@@ -22,37 +22,35 @@ from lengthgen.empirical.experiment.protocol import Model, Protocol, load_protoc
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.trial.frozen import stored_runs
+from lengthgen.empirical.trial.record import TABLE, read_record
 from lengthgen.infrastructure.digests import file_digest
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.shapes import read_stored, record
 from lengthgen.paper_figs.names import distinct_names
 from lengthgen.paper_figs.seed_scores import CellScores
-from lengthgen.paper_figs.stored import read_claims, read_record, read_trial
+from lengthgen.paper_figs.stored import read_claims, read_trial
 
 RECORDS = Path(__file__).resolve().parent.parent / "docs" / "results"
 """Folder of the records of this project; it does not exist where the package is installed from a wheel."""
-RUNS = "runs.json"
-"""File that names the profile and every run of a record, as `tools/record.py` writes it."""
 RELATIONS = "relations.json"
 """File with the relations that the first run of each cell learned, as `tools/record.py` writes it."""
-
-_RUNS = record(runs=record())
 
 
 def find_record(records: Path, protocol: Protocol) -> Path | None:
     """Return the folder of the largest record that has every planned run of a protocol; None if there is none.
 
-    The name of a run holds the hash of all that decides its numbers, so that a record of other settings is not taken.
+    Of equally large ones it is the one nearest to `records`: a repetition is in a folder of its own. The name of a run
+    holds the hash of all that decides its numbers, so that a record of other settings is not taken.
 
     Raises:
-        DamagedFile: the file with the names of the runs, or with what was frozen, has changed since it was written.
+        RecordError: a record has changed since it was written.
     """
     sizes = {}
-    for path in sorted(records.glob(f"*/{protocol.name}/{RUNS}")):
-        recorded = read_stored(path, _RUNS, "names of runs", f"git checkout {path}", sealed=False)["runs"]
-        planned = stored_runs(protocol, path.parent.parent)
+    tables = records.glob(f"**/{protocol.name}/{TABLE}")
+    for folder in (path.parent for path in sorted(tables, key=lambda path: (len(path.parts), path))):
+        recorded = {each.run.id for each in read_record(folder).runs}
+        planned = stored_runs(protocol, folder.parent)
         if all(run.id in recorded for runs in planned.values() for run in runs):
-            sizes[path.parent] = len(recorded)
+            sizes[folder] = len(recorded)
     return max(sizes, key=lambda folder: sizes[folder], default=None)
 
 
@@ -124,7 +122,7 @@ class Needs:
 
     protocols: tuple[str, ...] = ()
     trial: bool = False
-    record: tuple[str, ...] = (TRIAL,)
+    record: tuple[str, ...] = (TABLE,)
     ledger: bool = False
     study: StudyAnswers | None = None
     files: tuple[Path, ...] = ()
@@ -174,7 +172,7 @@ class Sources:
         """Return the folder of the record that stands in for a protocol; None if there is none, or `out` has any run.
 
         Raises:
-            DamagedFile: a record has changed since it was written.
+            RecordError: a record has changed since it was written.
         """
         if self.records is None or len(self._unfinished(name)) < sum(map(len, self._planned(name).values())):
             return None
@@ -262,7 +260,7 @@ class Sources:
         titles = distinct_names({condition.task.key: condition.task.title for condition in runs_of})
         cells_of_task: dict[str, list[CellScores]] = {}
         for condition, runs in runs_of.items():
-            if self.record(name):  # which has the last checkpoint alone
+            if self.record(name):  # which may have the last checkpoint alone
                 by_seed = scores_by_seed(_cells_of(self.trial(name), condition, str(model or self.models(name)[0])))
                 scores = [by_seed[run.seed] for run in runs]
             else:
@@ -284,9 +282,8 @@ class Sources:
             StoreError: a run is broken.
             LengthgenError: the file was changed after it was written.
         """
-        if self.record(name):
-            path = self._trial(name)
-            return self.cached("trial", name, partial(read_record, path, f"git checkout {path}"))
+        if folder := self.record(name):
+            return self.cached("trial", name, lambda: read_record(folder).trial)
         stored = read_trial(self._trial(name), self.command("conjecture", name))
         for (condition, model), runs in self.runs(name).items():
             scores = {run.seed: self.store.final_exact_match(run) for run in runs}
@@ -342,7 +339,7 @@ class Sources:
         return value
 
     def _trial(self, name: str) -> Path:
-        return (self.record(name) or self.out / self.protocol(name).name) / TRIAL
+        return self.out / self.protocol(name).name / TRIAL
 
     def command(self, *arguments: str) -> str:
         return shlex.join(["lengthgen", *arguments, "--profile", self.profile, "--out", str(self.out)])

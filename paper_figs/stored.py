@@ -8,7 +8,6 @@ command that makes it again.
 from pathlib import Path
 from typing import Any
 
-from lengthgen.infrastructure.files import SEAL
 from lengthgen.infrastructure.shapes import (
     COUNT,
     FLAG,
@@ -39,21 +38,6 @@ def read_trial(path: Path, again: str) -> dict[str, Any]:
         OSError: the file cannot be read.
     """
     return _read(path, _TRIAL, "trial", again)
-
-
-def read_record(path: Path, again: str) -> dict[str, Any]:
-    """Read a conjecture.json of this or of an earlier version; e-values that it lacks are None.
-
-    Arguments and errors as `read_trial`, but a file without a seal is read, as those of the first version are.
-    """
-    content = _read(path, _RECORD, "trial", again, sealed=is_sealed(path))
-    cells = [{"e_against": None, "e_for": None} | cell for cell in content["cells"]]
-    return content | {"cells": cells}
-
-
-def is_sealed(path: Path) -> bool:
-    """True if a file has a seal; conjecture.json of the first version has none, so that changes of it are not seen."""
-    return not path.is_file() or SEAL in path.read_text(encoding="utf-8", errors="replace")
 
 
 def read_claims(path: Path, again: str) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Figures of one stored conjecture alone: accuracy, predictions, shares, breaking scales and disagreements.
 
-They need the file conjecture.json and no runs, so that any record can be drawn, and any choice of its tasks, formats
-and encodings, those of the user included.
+They need conjecture.json or the record of an experiment, and no models, so that any choice of its tasks, formats and
+encodings can be drawn, those of the user included.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,17 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from lengthgen.empirical.experiment.outcome import Checkpoint
-from lengthgen.empirical.experiment.protocol import load_protocol
-from lengthgen.empirical.experiment.protocol import names as protocol_names
-from lengthgen.empirical.trial.frozen import FILE as FROZEN
-from lengthgen.empirical.trial.frozen import frozen_protocol
+from lengthgen.empirical.trial.record import is_record, read_record
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
-from lengthgen.infrastructure.messages import tell
 from lengthgen.paper_figs.figures import accuracy, trial_figures
 from lengthgen.paper_figs.names import short_task_names
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.seed_scores import CellScores
-from lengthgen.paper_figs.stored import is_sealed, read_record
+from lengthgen.paper_figs.stored import read_trial
 from lengthgen.paper_figs.trial_cells import StoredCell, Trial, main_cells, main_rule
 
 FILE = "conjecture.json"
@@ -102,40 +98,28 @@ class StoredTrial:
 
 
 def load_trial(path: Path) -> StoredTrial:
-    """Load a stored conjecture: conjecture.json, or the folder that holds it.
+    """Load a stored conjecture: conjecture.json, or the folder that holds it or a record.
 
     Raises:
-        LengthgenError: there is none, or it was changed, or it does not name its training scales and no protocol does.
+        LengthgenError: there is none, or it was changed.
     """
     file = path / FILE if path.is_dir() else path
-    if not file.is_file():
+    if is_record(path):
+        content = read_record(path).trial
+    elif file.is_file():
+        content = read_trial(file, "lengthgen conjecture")
+    else:
         raise LengthgenError(
-            f"{file} does not exist: name a conjecture.json, or its folder, as `lengthgen conjecture` makes it"
+            f"{file} does not exist: name a conjecture.json, or its folder, as `lengthgen conjecture` makes it, or the "
+            "folder of a record"
         )
-    if not is_sealed(file):
-        tell(f"{file} has no seal, as records of the first version: changes of it would not be seen")
-    content = read_record(file, "lengthgen conjecture")
-    name = file.resolve().parent.name
     cells = main_cells(content)
     test = sorted({int(scale) for cell in cells for outcome in cell["outcomes"] for scale in outcome["exact_match"]})
-    train = content["train"] if "train" in content else _train_of_older(file)
-    return StoredTrial(name=name, train=tuple(train), test=tuple(test), content={**content, "cells": cells})
-
-
-def _train_of_older(file: Path) -> Sequence[int]:
-    """Return the training scales of a trial from before trials named them, by frozen.json beside it or by its folder.
-
-    Raises:
-        LengthgenError: neither names them.
-    """
-    frozen, name = file.parent / FROZEN, file.resolve().parent.name
-    if frozen.is_file():
-        scales: list[int] = frozen_protocol(frozen)["train"]
-        return scales
-    if name in protocol_names():
-        return load_protocol(name, "quick").train
-    raise LengthgenError(
-        f"{file} names no training scales: run `lengthgen conjecture` again, which trains nothing anew"
+    return StoredTrial(
+        name=file.resolve().parent.name,
+        train=tuple(content["train"]),
+        test=tuple(test),
+        content={**content, "cells": cells},
     )
 
 

@@ -5,7 +5,7 @@ figure printed in grey stays readable. Figures are made without pyplot, so there
 nothing to close.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ import matplotlib
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
 
-from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingSpec, parse_encoding
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingSpec, option_text, parse_encoding
 from lengthgen.infrastructure.errors import LengthgenError, one_line, writable
 from lengthgen.theory.encodings.encoding import Encoding
 
@@ -265,15 +265,23 @@ def _shaded(colour: str, share: float) -> str:
     return to_hex((red, green, blue))
 
 
-def glossary(encodings: Iterable[str]) -> str:
-    """Return one sentence of a caption: full names of the labels of encodings, with parameters. Raises as `looks`."""
-    parts = []
+def glossary(encodings: Iterable[str], *, trained: bool = False) -> str:
+    """Return a sentence of a caption: full names of the labels of encodings, with parameters. Raises as `looks`.
+
+    For trained models a second sentence says with which standard deviation the tables of encodings were drawn.
+    """
+    parts, starts = [], defaultdict(list)
     for encoding, own_look in looks(encodings).items():
         spec = parse_encoding(encoding)
         name = own_look.label.partition(" (")[0]
         title = "our own" if spec.is_own else spec.record.summary.removesuffix(f" ({name})")
-        parts.append(f"{own_look.label}: {title}" + "".join(f", {key} {value}" for key, value in spec.options))
-    return f"{'; '.join(parts)}."
+        options = {key: option_text(value) for key, value in spec.options}
+        if start := options.pop("start", None):
+            starts[start].append(own_look.label)
+        parts.append(f"{own_look.label}: {title}" + "".join(f", {key} {text}" for key, text in options.items()))
+    of_tables = "; ".join(f"{start} ({', '.join(labels)})" for start, labels in starts.items())
+    deviation = f" Standard deviation of tables before training: {of_tables}." if trained and starts else ""
+    return f"{'; '.join(parts)}.{deviation}"
 
 
 MOST_SLOTS = len(_SLOTS)

@@ -54,6 +54,7 @@ ORDER = (
     "sequential.coverage",
     "sequential.merging",
     "sequential.selection",
+    "readings",
     "runs.trained",
     "runs.longer_text",
     "runs.modular_runs",

@@ -11,6 +11,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from lengthgen.empirical.trial.record import read_record
+from lengthgen.infrastructure.errors import LengthgenError
+
 COUNTED = ("runs", "fit in one", "fit in both", "solve in one", "cells", "observed otherwise")
 """Counts in the order in which they are printed."""
 
@@ -35,13 +38,12 @@ def compare(folder: Path, other: Path, protocols: list[str]) -> dict[str, Counte
     """Counts by protocol, and for all cells under the key "all".
 
     Raises:
-        OSError, ValueError, KeyError: a record cannot be read, or the records are of different runs.
+        RecordError, ValueError, KeyError: a record cannot be read, or the records are of different runs.
     """
     by_protocol: dict[str, Counter[str]] = {}
     by_cell: dict[str, Counter[str]] = {}
     for name in protocols:
-        paths = [record / name / "conjecture.json" for record in (folder, other)]
-        records = [json.loads(path.read_text(encoding="utf-8"))["cells"] for path in paths]
+        records = [read_record(record / name).trial["cells"] for record in (folder, other)]
         by_protocol[name] = Counter()
         for cell, other_cell in zip(*records, strict=True):
             key = json.dumps([cell[part] for part in ("task", "format", "encoding", "size", "outcomes")])
@@ -53,7 +55,7 @@ def compare(folder: Path, other: Path, protocols: list[str]) -> dict[str, Counte
 if __name__ == "__main__":
     try:
         answer = compare(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
-    except (OSError, ValueError, KeyError, IndexError) as error:
+    except (LengthgenError, ValueError, KeyError, IndexError) as error:
         sys.exit(f"error: {error}")
     for name, counts in answer.items():
         print(f"{name}: " + ", ".join(f"{counts[label]} {label}" for label in COUNTED))

@@ -6,7 +6,6 @@ call goes on: an hour on two cores.  Random cells without a fitting run are left
 
 import argparse
 import hashlib
-import runpy
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -26,53 +25,60 @@ from lengthgen.circuits.prediction import MORE_PROMPTS, predict
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
 from lengthgen.circuits.src import traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, parse_task
-from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.outcome import outcome as outcome_of
+from lengthgen.empirical.experiment.tables import read_rows
 from lengthgen.empirical.studies.theories.src_rules import MAX_STEPS
 from lengthgen.empirical.studies.theories.src_rules import MORE_PROMPTS as FEW_PROMPTS
 from lengthgen.empirical.studies.verdict.population import half_of
-from lengthgen.empirical.studies.verdict.tables import read_rows
+from lengthgen.empirical.trial.record import read_record
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.digests import source_digest
-from lengthgen.infrastructure.files import read_json
 from lengthgen.infrastructure.shapes import COUNT, TEXT, mapping_to, one_of, record
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
 THRESHOLD = 0.95
-TRIALS = (
-    "filled-addition/base-four",
-    "learned-labels/learned-labels",
-    "padding-sink/base-four",
-    "padding-sink/decimal",
-    "padding-sink/wide",
-    "prism/algorithmic",
-    "prism/prism",
-    "published-budget/published-copy",
-    "published-budget/published-copy-filled",
-    "published-budget/published-parity",
-    "published-budget/published-parity-filled",
-    "published-budget/rope-large-batches",
-    "published-budget/rope-small-batches",
-    "quick/controls",
-    "quick/fig1",
-    "quick/fig2",
-    "quick/fig3",
-    "quick/fig4",
-    "quick/predecessor",
-    "quick/randomized",
-    "quick-until-decided/fig2",
-    "quick-until-decided/fig3",
-    "quick-until-decided/fig4",
-    "quick-until-decided/filled-addition",
-    "quick-until-decided/filled-addition-rpe",
-    "quick-until-decided/rope-addition",
-    "quick-until-decided/wider-operands",
-    "varied-filler/mixed-usual",
-    "varied-filler/random-usual",
-    "varied-filler/to-the-end-usual",
-    "verdict/parity",
-)
-"""Records of trials. Left out are repetitions with the same seeds, labels that are given, and filler that varies."""
+TRIALS = {
+    "filled-addition/base-four": ("filled-addition/base-four",),
+    "learned-labels/learned-labels": ("learned-labels/learned-labels",),
+    "padding-sink/base-four": ("padding-sink/base-four",),
+    "padding-sink/decimal": ("padding-sink/decimal",),
+    "padding-sink/wide": ("padding-sink/wide",),
+    "prism/algorithmic": ("prism/algorithmic",),
+    "prism/prism": ("prism/prism",),
+    "published-budget/published-copy": ("published-budget/published-copy",),
+    "published-budget/published-copy-filled": ("published-budget/published-copy-filled",),
+    "published-budget/published-parity": ("published-budget/published-parity",),
+    "published-budget/published-parity-filled": ("published-budget/published-parity-filled",),
+    "published-budget/rope-large-batches": ("published-budget/rope-large-batches",),
+    "published-budget/rope-small-batches": ("published-budget/rope-small-batches",),
+    "quick/controls": ("quick/controls",),
+    "quick/fig1": ("quick/fig1",),
+    "quick/fig2": ("quick/fig2",),
+    "quick/fig3": ("quick/fig3",),
+    "quick/fig4": ("quick/fig4",),
+    "quick/predecessor": ("quick/predecessor",),
+    "quick/randomized": ("quick/randomized",),
+    "quick-until-decided/fig2": ("quick/until-decided/fig2",),
+    "quick-until-decided/fig3": ("quick/until-decided/fig3",),
+    "quick-until-decided/fig4": ("quick/until-decided/fig4",),
+    "quick-until-decided/filled-addition": ("quick/until-decided/filled-addition",),
+    "quick-until-decided/filled-addition-rpe": ("quick/until-decided/filled-addition-rpe",),
+    "quick-until-decided/rope-addition": ("quick/until-decided/rope-addition",),
+    "quick-until-decided/wider-operands": ("quick/until-decided/wider-operands",),
+    "varied-filler/mixed-usual": ("varied-filler/mixed-usual",),
+    "varied-filler/random-usual": ("varied-filler/random-usual",),
+    "varied-filler/to-the-end-usual": ("varied-filler/to-the-end-usual",),
+    "verdict/parity": ("verdict/parity",),
+    "published-budget/gpu": tuple(
+        f"published-budget/{name}"
+        for name in ("ten-parity", "ten-copy", "ten-addition", "ten-addition-filled", "others")
+    ),
+}
+"""Name of trials in the file -> their folders.  A name is never changed, since a forecast has the hash of the file.
+
+Left out are repetitions with the same seeds, labels that are given, and filler that varies.
+"""
 
 
 def is_random(task: TaskSpec) -> bool:
@@ -118,21 +124,12 @@ def registered(name: str) -> Iterator[Outcome]:
 
 
 def trial(name: str) -> Iterator[Outcome]:
-    """Yield the cells of the trial of a record."""
-    content = read_json(RESULTS / name / "conjecture.json")  # the first records have no seal
-    for cell in content["cells"]:
-        if not cell["outcomes"]:
-            continue
-        scales = sorted(map(int, cell["outcomes"][0]["exact_match"]))
-        firsts = [run["first_failure"] for run in cell["outcomes"]]
-        trained = content.get("train") or load_protocol(Path(name).name, "quick").train  # old records do not say it
-        yield _outcome(name, _spec(cell["task"], cell["format"]), cell["encoding"], trained[-1], scales[-1], firsts)
-
-
-def _spec(words: str, operands: str) -> TaskSpec:
-    """Return the task whose `TaskSpec.key` this is."""
-    name, _, base = words.partition(" base ")
-    return TaskSpec(name=name, base=int(base) if base else None, format=operands)
+    """Yield the cells of trials that were recorded under one name, at the last checkpoint."""
+    for folder in TRIALS[name]:
+        for cell in read_record(RESULTS / folder).evidence():
+            run = cell.runs[0][0]
+            firsts = [outcome_of(history, threshold=THRESHOLD).first_failure for history in cell.runs]
+            yield _outcome(name, run.task, run.encoding, run.train[-1], run.test[-1], firsts)
 
 
 def _outcome(
@@ -159,27 +156,9 @@ def _outcome(
     )
 
 
-def published() -> Iterator[Outcome]:
-    """Yield the cells with the published training whose runs are kept in one table, at the last checkpoint."""
-    record = "published-budget/gpu"
-    script = runpy.run_path(str(RESULTS / "published-budget" / "gpu.py"))
-    measured = script["measurements"]()
-    for cell in script["planned"]():
-        runs = [run for run in cell.runs if run.id in measured]
-        if not runs:
-            continue
-        firsts = []
-        for run in runs:
-            rows = measured[run.id]
-            last = max(row.epoch for row in rows)
-            failing = [row.scale for row in rows if row.epoch == last and row.exact_match < THRESHOLD]
-            firsts.append(min(failing, default=None))
-        yield _outcome(record, runs[0].task, runs[0].encoding, max(runs[0].train), max(runs[0].test), firsts)
-
-
 def outcomes() -> list[Outcome]:
     """Return the cells of all records; random ones only if a run fits."""
-    of_records = [*map(registered, REGISTERED), *map(trial, TRIALS), published()]
+    of_records = [*map(registered, REGISTERED), *map(trial, TRIALS)]
     return [cell for of_record in of_records for cell in of_record if cell.fit or not is_random(cell.task)]
 
 

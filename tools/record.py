@@ -1,63 +1,72 @@
 """Copy the record of finished experiments to docs/results: `python tools/record.py OUT PROFILE FOLDER PROTOCOL ...`.
 
-For each protocol, FOLDER/PROTOCOL/ gets its predictions, its trial and `runs.json`: every run by name, added ones too,
-with the hash of its content, where and when it was trained, and how long that took.  Files are copied unchanged;
-nothing is computed again.  If labels are learned, `relations.json` has those that the first run of each cell learned.
+For each protocol, FOLDER/PROTOCOL/ gets what was frozen and the table of its runs, added ones too
+(`lengthgen.empirical.trial.record`); nothing is computed again.  A cell that lacks a planned run is left out, and
+named.  If labels are learned, `relations.json` has those that the first run of each cell learned, and `agreement.json`
+how far those of every run agree with the ideal ones.
 """
 
-import shutil
+import json
 import sys
+from collections import defaultdict
 from pathlib import Path
 
-from lengthgen.empirical.experiment.protocol import load_protocol
-from lengthgen.empirical.experiment.store import RunStore
-from lengthgen.empirical.trial.frozen import FILE, frozen_cells, stored_runs
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.empirical.experiment.protocol import Cell, load_protocol
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore, StoreError
+from lengthgen.empirical.trial.frozen import FILE, Modes, frozen_cells, read_predictions, stored_runs
+from lengthgen.empirical.trial.record import PROVENANCE, RecordedRun, write_record
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.files import read_sealed_json, write_json
-from lengthgen.paper_figs.figures.learned_labels import ENCODINGS, first_relations, write_relations
-from lengthgen.paper_figs.sources import RELATIONS, RUNS, Sources
-from lengthgen.paper_figs.style import PAGE_WIDTH
-
-COPIED = ("predictions.json", FILE, "conjecture.json")
-"""Files that are copied."""
-ENVIRONMENT_KEYS = ("revision", "device", "python", "versions", "machine")
-"""Parts of the training environment that runs can share."""
+from lengthgen.paper_figs.figures.learned_labels import (
+    AGREEMENT,
+    ENCODINGS,
+    first_relations,
+    write_agreement,
+    write_relations,
+)
+from lengthgen.paper_figs.sources import RELATIONS
 
 
 def record(out: Path, profile: str, folder: Path, name: str) -> None:
     """Write the record of one protocol to FOLDER/NAME.
 
     Raises:
-        StoreError: a run is missing or broken.
-        DamagedFile: the predictions or the trial have changed since they were written.
-        OSError: the experiment has no trial yet, or the folder cannot be written.
+        StoreError: a run is broken, or no cell has all its runs.
+        DamagedFile: the predictions or what was frozen have changed since they were written.
+        OSError: the experiment has no predictions yet, or the folder cannot be written.
     """
     store, protocol = RunStore(out / "runs"), load_protocol(name, profile)
-    planned = stored_runs(protocol, out)
+    every_cell = stored_runs(protocol, out)
+    planned = {key: group for key, group in every_cell.items() if all(map(store.finished, group))}
+    for cell, model in every_cell:
+        if (cell, model) not in planned:
+            print(f"left out, as not all its runs are finished: {cell}, {model}", file=sys.stderr)
+    if not planned:
+        raise StoreError(f"no cell of {name} has all its runs in {store.root}: train them first")
     frozen = frozen_cells(protocol, out, planned)
-    groups = [frozen[key].with_added(group, store) if key in frozen else group for key, group in planned.items()]
-    runs = [run for group in groups for run in group]
-    environments = {run.id: store.environment(run) for run in runs}
-    common = [{key: environment[key] for key in ENVIRONMENT_KEYS} for environment in environments.values()]
-    content = {
-        "protocol": protocol.name,
-        "profile": profile,
-        "trained_with": [part for at, part in enumerate(common) if part not in common[:at]],
-        "seconds": round(sum(environment["seconds"] for environment in environments.values())),
-        "runs": {
-            run.id: {"sha256": store.digest(run)}
-            | {key: environments[run.id][key] for key in ("time", "seconds", "trained_together")}
-            for run in runs
-        },
-    }
-    (folder / protocol.name).mkdir(parents=True, exist_ok=True)
-    for file_name in COPIED:
-        read_sealed_json(out / protocol.name / file_name)
-        shutil.copyfile(out / protocol.name / file_name, folder / protocol.name / file_name)
-    write_json(folder / protocol.name / RUNS, content)
-    if any(cell.encoding in ENCODINGS for cell in protocol.cells):
-        relations = first_relations(Sources(out=out, profile=profile, width=PAGE_WIDTH), name)
-        write_relations(folder / protocol.name / RELATIONS, relations)
+    predictions: dict[Cell, dict[str, Prediction | None]] = defaultdict(dict)
+    for entry in read_predictions(out / protocol.name / "predictions.json", "make it again with  lengthgen conjecture"):
+        content = entry["prediction"]
+        predictions[Cell.from_json(entry["cell"])][entry["mode"]] = content and Prediction.from_json(content)
+    runs = [
+        _recorded(store, run, predictions[key[0]])
+        for key, group in planned.items()
+        for run in (frozen[key].with_added(group, store) if key in frozen else group)
+    ]
+    write_record(folder / protocol.name, runs, out / protocol.name / FILE)
+    if learned := [each.run for each in runs if each.run.encoding in ENCODINGS]:
+        firsts = {key[0]: group[0] for key, group in planned.items() if key[0].encoding in ENCODINGS}
+        write_relations(folder / protocol.name / RELATIONS, first_relations(firsts, store))
+        write_agreement(folder / protocol.name / AGREEMENT, learned, store)
+
+
+def _recorded(store: RunStore, run: Run, predictions: Modes) -> RecordedRun:
+    """Return a stored run as it is recorded."""
+    environment = store.environment(run)
+    provenance = {name: environment.get(name) for name in PROVENANCE}
+    provenance |= {"versions": json.dumps(environment["versions"], sort_keys=True), "sha256": store.digest(run)[:16]}
+    return RecordedRun(run=run, predictions=predictions, rows=store.metrics(run), provenance=provenance)
 
 
 if __name__ == "__main__":

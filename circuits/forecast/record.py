@@ -34,7 +34,7 @@ class RecordedCell:
     """A cell on record, with all runs of one experiment.
 
     Attributes:
-        record: folder of docs/results that has the runs.
+        record: name of the record that has the runs; `tools/forecast_cells.py` has its folders.
         half: FITTED or JUDGED for random tasks, "" for named ones.
         task, base: name of the task, and its base if one was chosen.
         encoding: text of the encoding.

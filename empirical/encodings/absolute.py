@@ -16,7 +16,7 @@ from lengthgen.empirical.encodings.base import (
     require_positive,
     require_width,
 )
-from lengthgen.empirical.encodings.tensors import rope_frequencies
+from lengthgen.empirical.encodings.tensors import drawn_table, rope_frequencies
 from lengthgen.theory.encodings.absolute import Beyond
 
 
@@ -63,16 +63,16 @@ class Sinusoidal(Code):
 class LearnedAbsolute(Code):
     """x_p + P[p], one learned row per position; rows that are never trained keep their initial values.
 
-    Rows are initialised N(0, 1), like the decoder's token table; GPT-2 draws both with a standard deviation of 0.02.
+    Rows are initialised N(0, start^2); at 1, like the decoder's token table.  GPT-2 draws both with 0.02.
     """
 
-    def __init__(self, *, length: int, width: int) -> None:
+    def __init__(self, *, length: int, width: int, start: float = 1.0) -> None:
         """Draw the table of positions 0 .. length - 1, float32 [length, width]."""
         super().__init__()
         if length < 1 or width < 1:
             raise ValueError(f"length and width must be at least 1, not {length} and {width}")
         self.width = width
-        self.table = nn.Parameter(torch.randn(length, width))
+        self.table = nn.Parameter(drawn_table(length, width, start=start))
 
     def code(self, positions: Tensor) -> Tensor:
         """Rows of the positions, [..., D]; raises ValueError beyond the table, which is never clamped."""

@@ -18,7 +18,7 @@ from lengthgen.empirical.encodings.base import (
     require_positive,
     require_sizes,
 )
-from lengthgen.empirical.encodings.tensors import block_by_block
+from lengthgen.empirical.encodings.tensors import block_by_block, drawn_table
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.biases import FIRE_HIDDEN, T5_BUCKETS, T5_LONGEST
 from lengthgen.theory.graph_distances import shortest_distances
@@ -182,7 +182,7 @@ class BAMWithSSMax(BAM):
 
 
 class T5(Bias):
-    """w_h[bucket(j - i)].  Parameter: one table w, float32 [H, buckets], for all layers, initialised N(0, 0.02^2).
+    """w_h[bucket(j - i)].  Parameter: one table w, float32 [H, buckets], for all layers, initialised N(0, start^2).
 
     The bucket edges are integers, so no logarithm of a distance is rounded.  (T5 also omits the division of the scores
     by sqrt(C); this encoding does not.)
@@ -191,7 +191,13 @@ class T5(Bias):
     bucket_of_offset: Tensor
 
     def __init__(
-        self, *, heads: int, buckets: int = T5_BUCKETS, longest: int = T5_LONGEST, bidirectional: bool = False
+        self,
+        *,
+        heads: int,
+        buckets: int = T5_BUCKETS,
+        longest: int = T5_LONGEST,
+        bidirectional: bool = False,
+        start: float = 0.02,
     ) -> None:
         """Draw the table; from the distance `longest` on all distances share the last bucket.
 
@@ -205,7 +211,7 @@ class T5(Bias):
         super().__init__()
         require_sizes(heads=heads)
         self.longest = longest
-        self.weights = nn.Parameter(0.02 * torch.randn(heads, buckets))
+        self.weights = nn.Parameter(drawn_table(heads, buckets, start=start))
         half = buckets // 2 if bidirectional else buckets
         ones = np.ones(longest + 1, dtype=np.int64)
         past = torch.from_numpy(t5_buckets(half, longest).label(ones, ones + np.arange(longest + 1)))

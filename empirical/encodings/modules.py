@@ -3,7 +3,6 @@
 Names are those of the records in theory/encodings/. Shapes as in encodings/base.py.
 """
 
-import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.encoding_spec import EncodingSpec, parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import EncodingSpec, accepted, parse_encoding, relation_of
 from lengthgen.empirical.encodings.base import Content, PositionEncoding, overrides
 from lengthgen.empirical.encodings.relations import Relational
 from lengthgen.infrastructure.discovery import sibling_modules
@@ -51,9 +50,8 @@ def module_of(spec: EncodingSpec, sizes: Mapping[str, int]) -> PositionEncoding:
         raise EncodingError(f"'{spec}' has {labels:,} labels, and each takes a table row: number them 0, 1, 2, ...")
     if spec.is_own and make is not Relational:
         return own_module(make, sizes, str(spec))
-    options = {} if spec.record.drawn_from else _accepted(make, dict(spec.options))
     try:
-        module: PositionEncoding = make(**_accepted(make, sizes) | options)
+        module: PositionEncoding = make(**accepted(make, {**sizes, **dict(spec.options)}))
         return module
     except ValueError as error:
         raise EncodingError(f"{spec.name}: {error}") from error
@@ -66,7 +64,7 @@ def own_module(make: Callable[..., Any], sizes: Mapping[str, int], name: str) ->
         EncodingError: the factory fails, or makes no PositionEncoding; `name` is the user's object in messages.
     """
     with user_code(f"'{name}' cannot be made from the sizes {', '.join(sizes)}", error=EncodingError):
-        module = make(**_accepted(make, sizes))
+        module = make(**accepted(make, sizes))
         if not isinstance(module, PositionEncoding):
             raise EncodingError(f"'{name}' makes {shown(module)}, not a PositionEncoding")
         return guard(module, name)
@@ -120,12 +118,6 @@ def _factory_of(spec: EncodingSpec) -> Callable[..., Any]:
     if record.relation is not None and record.no_formula:
         return Relational
     raise EncodingError(f"'{spec}' has no module: give its record `module`, a factory of a PositionEncoding")
-
-
-def _accepted(make: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values whose keys are parameter names of the factory."""
-    names = inspect.signature(make).parameters
-    return {name: value for name, value in values.items() if name in names}
 
 
 class HookError(EncodingError, RuntimeError):

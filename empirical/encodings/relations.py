@@ -20,22 +20,22 @@ from lengthgen.empirical.encodings.base import (
     require_sizes,
     require_width,
 )
-from lengthgen.empirical.encodings.tensors import MANY, block_by_block, one_hot, takes_products
+from lengthgen.empirical.encodings.tensors import MANY, block_by_block, drawn_table, one_hot, takes_products
 from lengthgen.theory.encodings.relations import WaveletName, wavelet_grid
 
 
 class LabelTables(Bias):
     """Base class of learned vectors of labels: logit_ij = q_j . (k_i + e^K_ij) / sqrt(C), value_ij = v_i + e^V_ij.
 
-    Parameters: tables E^K and E^V, float32 [layers, labels, C], shared by heads, initialised N(0, 1).
+    Parameters: tables E^K and E^V, float32 [layers, labels, C], shared by heads, initialised N(0, start^2).
     """
 
     changes_values = True
 
-    def draw_tables(self, *, labels: int, layers: int, head_dim: int) -> None:
-        """Draw the tables."""
-        self.keys = nn.Parameter(torch.randn(layers, labels, head_dim))
-        self.vectors = nn.Parameter(torch.randn(layers, labels, head_dim))
+    def draw_tables(self, *, labels: int, layers: int, head_dim: int, start: float) -> None:
+        """Draw the tables; tables of another start are the same random numbers times a constant."""
+        self.keys = nn.Parameter(drawn_table(layers, labels, head_dim, start=start))
+        self.vectors = nn.Parameter(drawn_table(layers, labels, head_dim, start=start))
 
 
 class Relational(LabelTables):
@@ -47,10 +47,10 @@ class Relational(LabelTables):
 
     needs_labels = True
 
-    def __init__(self, *, labels: int, layers: int, head_dim: int) -> None:
+    def __init__(self, *, labels: int, layers: int, head_dim: int, start: float = 1.0) -> None:
         """Draw the tables for labels 0 .. labels - 1; `head_dim` is C."""
         super().__init__()
-        self.draw_tables(labels=labels, layers=layers, head_dim=head_dim)
+        self.draw_tables(labels=labels, layers=layers, head_dim=head_dim, start=start)
 
     def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
         assert content.q_BHJC is not None and content.labels_BJI is not None
@@ -142,6 +142,7 @@ class LBPE(LabelTables):
         labels: int = 8,
         hinges: int = 32,
         temperature: float = 1.0,
+        start: float = 1.0,
     ) -> None:
         """Draw the parameters; `labels` is K, `hinges` the hidden units per feature, `temperature` is positive.
 
@@ -158,7 +159,7 @@ class LBPE(LabelTables):
         reach = math.prod(units) ** -0.5
         self.heights = nn.Parameter(torch.empty(*units, labels).uniform_(-reach, reach))
         self.levels = nn.Parameter(torch.empty(labels).uniform_(-reach, reach))
-        self.draw_tables(labels=labels, layers=layers, head_dim=head_dim)
+        self.draw_tables(labels=labels, layers=layers, head_dim=head_dim, start=start)
 
     def label_weights(self, query_positions: Tensor, key_positions: Tensor, scales: Tensor | None = None) -> Tensor:
         """Weights p of every pair, at least float32: [J, I, K], or [B, J, I, K] if an argument has a batch axis.
@@ -249,10 +250,12 @@ class RPESquare(Bias):
     the I tokens of x, whose positions do not decrease and span less than `length`.
     """
 
-    def __init__(self, *, width: int, heads: int, layers: int, length: int, inner: int = 16) -> None:
+    def __init__(
+        self, *, width: int, heads: int, layers: int, length: int, inner: int = 16, start: float = 0.02
+    ) -> None:
         """Draw the parameters; `width` is D, `length` the largest number of positions that a text may span.
 
-        R covers the distances 0 .. length - 1.  R is initialised N(0, 0.02^2), W1..W4 like PyTorch's linear layers:
+        R covers the distances 0 .. length - 1.  R is initialised N(0, start^2), W1..W4 like PyTorch's linear layers:
         both are our choice.
         """
         super().__init__()
@@ -262,7 +265,7 @@ class RPESquare(Bias):
         self.of_query, self.of_query_anchor, self.of_key, self.of_key_anchor = (
             nn.Parameter(torch.empty(layers, inner, width).uniform_(-reach, reach)) for _ in range(4)
         )
-        self.table = nn.Parameter(torch.empty(layers, heads, 2 * length - 1).normal_(std=0.02))
+        self.table = nn.Parameter(drawn_table(layers, heads, 2 * length - 1, start=start))
 
     def pair_bias(self, query_positions: Tensor, key_positions: Tensor, content: Content, dtype: torch.dtype) -> Tensor:
         if content.x_BLD is None:

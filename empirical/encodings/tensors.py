@@ -8,6 +8,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+
+def drawn_table(*sizes: int, start: float) -> Tensor:
+    """Draw a table N(0, start^2), float32 of these sizes; another `start` takes the same random numbers."""
+    return torch.randn(*sizes) * start
+
+
 PAIRS = 1 << 18
 """Largest number of pairs of a block, unless one query has more keys."""
 

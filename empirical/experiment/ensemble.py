@@ -26,7 +26,14 @@ from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.modules import label_relation, module_of
 from lengthgen.empirical.experiment.loop import cosine
 from lengthgen.empirical.experiment.run import Run, drawn_from, require_positions, training_refusal
-from lengthgen.empirical.experiment.samples import TRAIN, Examples, examples, left_out, with_prompts_as_filler
+from lengthgen.empirical.experiment.samples import (
+    TRAIN,
+    Examples,
+    examples,
+    left_out,
+    with_filled_padding,
+    with_prompts_as_filler,
+)
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.geometry import Geometry
@@ -89,13 +96,15 @@ class Setup:
                 f"task '{self.task.name}': a sequence has {drawn.tokens.shape[1]} tokens, and the longest analysed has "
                 f"{longest}; draw long outputs more often, or take smaller scales"
             )
-        share = self.run.training.prompts_as_filler
-        if split != TRAIN or share is None:
-            return drawn
-        assert isinstance(self.task, FilledTask)
-        return with_prompts_as_filler(
-            drawn, self.task, largest_scale=max(*self.run.train, *self.run.test), share=share, seed=seed
-        )
+        training, largest = self.run.training, max(*self.run.train, *self.run.test)
+        if split == TRAIN and training.prompts_as_filler is not None:
+            assert isinstance(self.task, FilledTask)
+            share = training.prompts_as_filler
+            return with_prompts_as_filler(drawn, self.task, largest_scale=largest, share=share, seed=seed)
+        if split == TRAIN and training.fill_padding is not None:
+            reach = training.fill_padding_to or largest
+            return with_filled_padding(drawn, self.task, reach=reach, share=training.fill_padding, seed=seed)
+        return drawn
 
     def seen(self, training: Examples, tests: Mapping[int, Examples]) -> dict[int, NDArray[np.bool_]]:
         """scale -> bool [samples, steps]: True if the step's operator entry occurs in the training set."""
@@ -163,7 +172,7 @@ class Ensemble:
     def rate(self, step: int) -> float:
         """Learning rate of a training step: a half cosine."""
         training = self.runs[0].training
-        return cosine(training.learning_rate, step, training.steps)
+        return cosine(training.learning_rate, step, training.schedule_steps)
 
     def losses_at(self, step: int) -> tuple[Tensor, Tensor | None]:
         """Losses of a training step on its samples, and the auxiliary ones, [M] each; see `loop.Learner`."""
@@ -192,7 +201,7 @@ class Ensemble:
         training = self.runs[0].training
         counters = [(run.seed, TRAIN, step) for run in self.runs]
         positions = self.geometry.positions(self.tokens.shape[-1] - 1, counters)
-        return self.decoder.encoding.auxiliary_losses(positions, counters, step / training.steps)
+        return self.decoder.encoding.auxiliary_losses(positions, counters, step / training.schedule_steps)
 
     def losses(self, samples_MB: Tensor, step: int) -> Tensor:
         """Mean cross-entropy of each model over the generated tokens of its samples: [M], in nats per token.

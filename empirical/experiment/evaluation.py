@@ -15,6 +15,15 @@ from safetensors import SafetensorError
 from safetensors.torch import load
 from torch import Tensor
 
+from lengthgen.circuits.roles import ideal_relation
+from lengthgen.empirical.encodings.learned_relation import (
+    Comparison,
+    LearnedRelationError,
+    Weights,
+    compare,
+    open_queries,
+)
+from lengthgen.empirical.encodings.relations import LBPE
 from lengthgen.empirical.experiment.ensemble import Setup
 from lengthgen.empirical.experiment.run import Run, require_unchanged
 from lengthgen.empirical.experiment.samples import TEST, Examples
@@ -160,6 +169,30 @@ def load_trained(run: Run, store: RunStore, scales: Sequence[int], device: str) 
     model = Decoder(symbols=len(setup.task.alphabet), encoding=setup.encoding(), **asdict(run.model)).to(device)
     model.load_state_dict(_weights(run, store, model.state_dict(), max(scales)))
     return setup, model.eval()
+
+
+def learned_relation(run: Run, store: RunStore, scales: Sequence[int]) -> tuple[Setup, dict[int, Weights], Comparison]:
+    """Compare the relation that a finished run learned with the ideal one, at the queries of `open_queries`.
+
+    Returns:
+        The setup of the run; scale -> weights of the labels, float [queries, keys, labels]; the comparison, with one
+        meaning of each label at all these scales.
+
+    Raises:
+        LearnedRelationError: the run's encoding learns no relation.
+        StoreError, ScaleError, ProfileError: as for `load_trained`.
+    """
+    setup, model = load_trained(run, store, scales, "cpu")
+    [encoding] = model.encoding.each()
+    if not isinstance(encoding, LBPE):
+        raise LearnedRelationError(f"'{run.encoding}' of {run.id} learns no relation: name a run of lbpe or lbpe-sh")
+    weights = {}
+    for scale in scales:
+        positions = torch.arange(setup.analysis.traces[scale - 1].length - 1)
+        with torch.inference_mode():
+            weights[scale] = encoding.label_weights(positions, positions, torch.tensor(scale)).numpy()
+    queries, ideal = open_queries(setup.analysis), ideal_relation(setup.analysis.circuit, scale_hint=True)
+    return setup, weights, compare(weights, ideal, queries={scale: queries[scale] for scale in scales})
 
 
 def _weights(run: Run, store: RunStore, expected: Mapping[str, Tensor], scale: int) -> dict[str, Tensor]:

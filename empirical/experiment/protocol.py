@@ -22,7 +22,7 @@ base.addition = 4
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -108,7 +108,7 @@ class Training:
     Attributes:
         samples: size of the training set, a multiple of `batch`; scales are drawn uniformly.
         batch: samples per step; each epoch shuffles them anew.
-        learning_rate: initial value; it falls to 0 by a half cosine over all steps.
+        learning_rate: initial value; it falls to 0 by a half cosine over all steps, or over those of `schedule_epochs`.
         clip: largest norm of a model's gradient.
         evaluate_every: epochs between checkpoints.
         stop_when_solved: number of consecutive checkpoints at which every training scale must reach the evaluation's
@@ -118,9 +118,15 @@ class Training:
             none.
         leave_out: largest number of first tokens, all filler, that a step leaves out; each step draws its number. None:
             no step leaves out any.
+        fill_padding: share of the samples whose padding holds what its places hold at a larger scale (samples.py);
+            None: of none.
+        fill_padding_to: that larger scale; None: the largest of the run.
+        schedule_epochs: epochs over which the learning rate falls; None: all. With more than `epochs`, the run is the
+            beginning of a longer training, step by step.
 
     Raises:
-        ProfileError: the samples are not whole batches.
+        ProfileError: the samples are not whole batches, `fill_padding_to` is given without `fill_padding`, or the
+            schedule ends before the last epoch.
     """
 
     samples: Annotated[int, Range(1, 1_000_000)]
@@ -133,10 +139,19 @@ class Training:
     stop_when_solved: Annotated[int, Range(0, 1_000)] = 0
     prompts_as_filler: Annotated[float | None, Range(0, 1, above=True)] = None
     leave_out: Annotated[int | None, Range(1, 10_000)] = None
+    fill_padding: Annotated[float | None, Range(0, 1, above=True)] = None
+    fill_padding_to: Annotated[int | None, SCALE] = None
+    schedule_epochs: Annotated[int | None, Range(1, 1_000_000)] = None
 
     def __post_init__(self) -> None:
+        if self.fill_padding_to is not None and self.fill_padding is None:
+            raise ProfileError("fill_padding_to is how far padding is filled: give fill_padding, the share of samples")
         if self.samples % self.batch:
             raise ProfileError(f"{self.samples} samples are not whole batches of {self.batch}")
+        if self.schedule_epochs is not None and self.schedule_epochs < self.epochs:
+            raise ProfileError(
+                f"schedule_epochs = {self.schedule_epochs}: the learning rate is 0 before the end of {self.epochs}"
+            )
 
     @property
     def steps(self) -> int:
@@ -144,13 +159,18 @@ class Training:
         return self.epochs * (self.samples // self.batch)
 
     @property
+    def schedule_steps(self) -> int:
+        """Number of steps over which the learning rate falls to 0."""
+        return (self.schedule_epochs or self.epochs) * (self.samples // self.batch)
+
+    @property
     def varies_filler(self) -> bool:
-        """True if it has settings of filler."""
-        return self.prompts_as_filler is not None or self.leave_out is not None
+        """True if it has settings of filler, or fills padding."""
+        return any(value is not None for value in (self.prompts_as_filler, self.leave_out, self.fill_padding))
 
     def as_json(self) -> dict[str, Any]:
         """Settings for JSON, without those at their default that came later: files written before lack them."""
-        later = ("stop_when_solved", "prompts_as_filler", "leave_out")
+        later = {field.name for field in fields(self) if field.default is not MISSING}
         return {name: value for name, value in asdict(self).items() if value or name not in later}
 
 

@@ -169,7 +169,8 @@ def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
         evaluation=protocol.profile.evaluation,
     )
     if run.training.varies_filler:
-        require_filler(run.training, run.task.laid_out(max(*run.train, *run.test)), run.train)
+        largest = max(*run.train, *run.test)
+        require_filler(run.training, run.task.laid_out(largest), run.train, largest)
     tokens = _tokens(run.task, _own_text(run.task.name), max(*run.train, *run.test))
     require_buildable(parse_encoding(run.encoding), model, tokens)
     return replace(run, digest=_digest(run))

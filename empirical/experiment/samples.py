@@ -9,7 +9,8 @@ streams that draw the scales and the changes of filler.
 In the filled format (`circuits.formats`) each filler is drawn by itself, and all samples are equally long. So training
 shows no long operand, no end of an operand where a longer one has it, and each step after as many keys as possible.
 Some models fail on long samples for that alone (docs/results/filled-addition). Two settings of `Training` change this,
-and neither changes a step or the label of a key: `prompts_as_filler` and `leave_out`.
+and neither changes a step or the label of a key: `prompts_as_filler` and `leave_out`. A third, `fill_padding`, is for
+the padded format: it shows digits in training where otherwise only larger scales have them.
 """
 
 import math
@@ -19,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.formats import FilledTask
+from lengthgen.circuits.formats import CLOSING, PAD, FilledTask
 from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.empirical.experiment.protocol import Training
 from lengthgen.infrastructure.settings import ProfileError
@@ -83,8 +84,12 @@ def stream(split: int, seed: int, scale: int, drawn: int = SAMPLED) -> np.random
     return np.random.Generator(np.random.Philox(key=key, counter=counter))
 
 
-def require_filler(training: Training, task: Task, train: Sequence[int]) -> None:
-    """Raise ProfileError if settings of filler do not suit a task, or the scales that it is trained on."""
+def require_filler(training: Training, task: Task, train: Sequence[int], largest_scale: int) -> None:
+    """Raise ProfileError if settings of filler or padding do not suit a task, or the scales that it is trained on."""
+    if training.fill_padding is not None:
+        _require_padding(training, task, train, largest_scale)
+    if training.prompts_as_filler is None and training.leave_out is None:
+        return
     if not isinstance(task, FilledTask):
         raise ProfileError(
             "training.prompts_as_filler and training.leave_out are about filler, which only the filled format has: "
@@ -95,6 +100,21 @@ def require_filler(training: Training, task: Task, train: Sequence[int]) -> None
         raise ProfileError(
             f"training.leave_out = {training.leave_out}: some samples of '{task.name}' begin with {first} fillers; "
             f"leave out at most {first}"
+        )
+
+
+def _require_padding(training: Training, task: Task, train: Sequence[int], largest_scale: int) -> None:
+    """Raise ProfileError unless a task has padding that `fill_padding` can fill."""
+    if isinstance(task, FilledTask) or PAD not in task.alphabet:
+        raise ProfileError(
+            "training.fill_padding is about padding, which only the aligned format has: "
+            f"'{task.name}' has none; leave it out, or train it in a protocol of its own"
+        )
+    reach = training.fill_padding_to or largest_scale
+    if not max(train) < reach <= largest_scale:
+        raise ProfileError(
+            f"training.fill_padding_to = {reach}: padding is filled as at a scale beyond those of training (to "
+            f"{max(train)}), up to the largest, {largest_scale}"
         )
 
 
@@ -122,6 +142,34 @@ def with_prompts_as_filler(
         pieces = data.scales[changed] == scale
         tokens[changed[pieces, None], of_scale] = text[starts[pieces, None] + np.arange(len(of_scale))]
     return replace(data, tokens=tokens)
+
+
+def with_filled_padding(data: Examples, task: Task, *, reach: int, share: float, seed: int) -> Examples:
+    """Return training samples of a padded task, some of them with symbols in place of padding.
+
+    A PAD gets a symbol that its place may hold at scale `reach`, drawn uniformly; the two PADs that close an operand
+    stay. No step reads what is changed, so that the right outputs stay as they are.
+    """
+    draw = stream(TRAIN, seed, 0, VARIED)
+    changed = draw.random(len(data.tokens)) < share
+    tokens = data.tokens.copy()
+    for scale in np.unique(data.scales).tolist():
+        rows = np.flatnonzero(changed & (data.scales == scale))
+        for place, symbols in _paddings(task, scale, reach).items():
+            tokens[rows, place - 1] = np.array(symbols, dtype=np.uint8)[draw.integers(len(symbols), size=len(rows))]
+    return replace(data, tokens=tokens)
+
+
+def _paddings(task: Task, scale: int, reach: int) -> dict[int, tuple[int, ...]]:
+    """Places of padding at a scale that are none at scale `reach`, without those that close operands: symbols there."""
+    only_pad = (task.alphabet.index(PAD),)
+    given, larger = task.given(scale), task.given(reach)
+    return {
+        place: larger[place]
+        for place in given
+        if larger.get(place, only_pad) != only_pad
+        and all(given.get(before) == only_pad for before in range(place - CLOSING, place + 1))
+    }
 
 
 def _filler_places(task: FilledTask, scale: int) -> list[int]:

@@ -1,1 +1,1 @@
-"""Test of the conjecture: outcomes of runs compared with predictions, and the statistics for a verdict."""
+"""Test of predictions: outcomes of runs compared with predictions, and the statistics for a verdict."""

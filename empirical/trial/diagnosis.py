@@ -1,8 +1,8 @@
 """Diagnosis of a cell that contradicts its prediction or that no run learns: possible causes with their numbers ([F]).
 
 A finding never changes a verdict: the cell stays refuted, undecided or not learnt. Several may apply; they come in the
-order of `FINDINGS`, and "unexplained" is used if none does. A disagreement with either rule is examined: where our
-rule and the literal conjecture differ, the finding says which premise made the difference.
+order of `FINDINGS`, and "unexplained" is used if none does. A disagreement with either rule is examined: where
+coverage and our literal reading differ, the finding says which premise made the difference.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,11 +60,16 @@ def disagreements(cell: JudgedCell, rules: Iterable[str] = RULES) -> dict[str, b
 
 
 def diagnose(cell: JudgedCell, evidence: CellEvidence, criteria: Criteria) -> list[Finding]:
-    """Findings on one cell; none if the forecast, coverage and the literal rule agree with the observation."""
+    """Findings on one cell; none if the forecast, coverage and the literal rule agree with the observation.
+
+    Where exact match alone was kept of the runs, the causes that need more are not examined, and a finding says so.
+    """
     wrong = disagreements(cell, ("forecast", "coverage", "literal"))
     case = _Case(cell=cell, runs=evidence.runs, criteria=criteria, wrong=wrong)
     if cell.outcome.fit and not wrong:
         return []
+    if any(isnan(row.training_loss) for _, rows in case.runs for row in rows):
+        return [finding for diagnosis in BY_EXACT_MATCH if (finding := diagnosis(case))] + [NOT_KEPT]
     return [finding for diagnosis in FINDINGS if (finding := diagnosis(case))] or [_unexplained(case)]
 
 
@@ -245,7 +250,7 @@ def _optimisation(case: _Case) -> Finding | None:
             sentences.append(
                 f"the training loss fell by {fall:.0%} to {loss:.2g} since the checkpoint before (medians)"
             )
-        evidence |= {"elsewhere": elsewhere, "loss_fall": fall, "loss": loss}
+        evidence |= {"elsewhere": elsewhere, "loss_fall": fall, "loss": None if isnan(loss) else loss}
     return Finding(kind="optimisation", says="; ".join(sentences), evidence=evidence) if sentences else None
 
 
@@ -281,3 +286,10 @@ def _unexplained(case: _Case) -> Finding:
 
 
 FINDINGS = (_not_fitted, _label_coverage, _operator_coverage, _optimisation, _distractors)
+BY_EXACT_MATCH = (_not_fitted, _label_coverage, _optimisation, _distractors)
+"""Those that can be made from the exact match of the last checkpoint, as far as it goes."""
+NOT_KEPT = Finding(
+    kind="not kept",
+    says="steps met in training, losses and other checkpoints of these runs were not kept, and so not examined",
+    evidence={},
+)

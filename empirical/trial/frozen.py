@@ -20,7 +20,7 @@ from lengthgen.empirical.experiment.freeze import SeededCell, frozen_digest
 from lengthgen.empirical.experiment.protocol import Cell, Model, Protocol
 from lengthgen.empirical.experiment.run import Run, plan
 from lengthgen.empirical.experiment.store import RunStore
-from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.infrastructure.files import DamagedFile, write_sealed_json
 from lengthgen.infrastructure.shapes import (
     COUNT,
     FLAG,
@@ -98,6 +98,18 @@ class FrozenCell(SeededCell):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FrozenRecord:
+    """Cells that were frozen at one time, as a file holds them."""
+
+    cells: Sequence[FrozenCell]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything frozen: published before training, it binds whoever published it."""
+        return frozen_digest([cell.digest for cell in self.cells])
+
+
+@dataclass(frozen=True, kw_only=True)
 class Frozen:
     """Frozen cells of a protocol."""
 
@@ -107,7 +119,7 @@ class Frozen:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of everything frozen: published before training, it binds whoever published it."""
-        return frozen_digest([cell.digest for cell in self.cells.values()])
+        return FrozenRecord(cells=[*self.cells.values()]).digest
 
     def runs(self) -> dict[CellOfSize, list[Run]]:
         """Plan the runs of each cell, as many as the profile says, with their derived seeds."""
@@ -236,6 +248,23 @@ def frozen_protocol(path: Path) -> dict[str, Any]:
     """Return the last protocol that was frozen in a file, as `preregistration` gives it."""
     protocol: dict[str, Any] = _records(path)[-1]["protocol"]
     return protocol
+
+
+def frozen_records(path: Path) -> list[FrozenRecord]:
+    """Return all that was frozen in a file, the oldest first; none if nothing was.
+
+    Raises:
+        DamagedFile: the file has changed since it was written, or a record has not the hash that it names.
+    """
+    frozen = []
+    for stored in _records(path):
+        fixed = stored["protocol"]
+        cells = [FrozenCell(preregistration=fixed, cell=its["cell"], rules=its["rules"]) for its in stored["cells"]]
+        each = FrozenRecord(cells=cells)
+        if each.digest != stored.get("hash"):
+            raise DamagedFile(f"{path} holds other answers than its hash says")
+        frozen.append(each)
+    return frozen
 
 
 def _records(path: Path) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from lengthgen.empirical.experiment.judge import Evidence, e_process, near_half
 from lengthgen.empirical.trial.conjecture import FEWEST
+from lengthgen.empirical.trial.record import read_record, record_folders
 from lengthgen.infrastructure.files import DamagedFile, read_json
 from lengthgen.infrastructure.shapes import COUNT, FLAG, TEXT, WrongShape, list_of, or_none, record
 
@@ -69,18 +70,33 @@ class TrialCell:
 
 
 def recorded_trials(root: Path) -> dict[str, list[TrialCell]]:
-    """Return trial -> its cells, for every trial that is stored in a folder of `root` or one level deeper.
+    """Return trial -> its cells: of every record below `root`, and of every trial that is stored in a folder of it.
 
     Raises:
-        DamagedFile: a file holds no trial.
+        DamagedFile: a record is damaged, or a file holds no trial.
         OSError: a file cannot be read.
     """
-    paths = sorted(path for depth in ("*", "*/*") for path in root.glob(f"{depth}/{FILE}"))
-    return {name: _cells(path, name) for path in paths for name in [path.parent.relative_to(root).as_posix()]}
+    records = {folder.relative_to(root).as_posix(): _of_record(folder, root) for folder in record_folders(root)}
+    trials = {path.parent.name: _cells(path, path.parent.name) for path in sorted(root.glob(f"*/{FILE}"))}
+    return dict(sorted((records | trials).items()))
+
+
+def _of_record(folder: Path, root: Path) -> list[TrialCell]:
+    """Return the cells of a record, which is checked when it is read."""
+    return [
+        TrialCell(
+            trial=folder.relative_to(root).as_posix(),
+            **cell.key._asdict(),
+            predicted=cell.predicted,
+            fit=cell.outcome.fit,
+            generalize=cell.outcome.generalize,
+        )
+        for cell in read_record(folder).judged()
+    ]
 
 
 def _cells(path: Path, trial: str) -> list[TrialCell]:
-    content: Mapping[str, Any] = read_json(path)  # the first records have no seal
+    content: Mapping[str, Any] = read_json(path)
     try:
         _TRIAL(content, "trial")
     except WrongShape as error:

@@ -20,7 +20,15 @@ import typer
 from lengthgen.infrastructure.cache import Cached, can_keep
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, in_words, nearest, one_line
-from lengthgen.infrastructure.files import FullDisk, locked, read_bytes, require_folder, user_cache, write_bytes
+from lengthgen.infrastructure.files import (
+    DamagedFile,
+    FullDisk,
+    locked,
+    read_bytes,
+    require_folder,
+    user_cache,
+    write_bytes,
+)
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.shapes import NUMBER, TEXT, mapping_to, record
 from lengthgen.paper_figs.names import file_name
@@ -207,6 +215,9 @@ def draw_catalogue(sources: "Sources", folder: Path, names: Sequence[str] = (), 
     for entry in requested:
         try:
             sources.require(entry.needs)
+        except DamagedFile as reason:
+            drawn.broken[entry.name] = str(reason)
+            continue
         except LengthgenError as reason:
             drawn.missing[entry.name] = str(reason)
             if isinstance(reason, Missing):

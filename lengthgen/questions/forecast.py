@@ -28,7 +28,7 @@ def forecast(
     from lengthgen.circuits.forecast.table import fitted_table
 
     if layout == "markdown" and (as_json or details):
-        raise typer.BadParameter("--format markdown has all details: leave out --json and --details")
+        raise typer.BadParameter("--format markdown is a page of its own: leave out --json and --details")
     answer, table = scores(), fitted_table()
     if layout == "markdown":
         print(forecast_page(answer, table), end="")
@@ -108,7 +108,7 @@ def worst_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
-    """Return docs/forecast.md: what a forecast is, how good it is, what it counts whole, and where it is wrong."""
+    """Return docs/forecast.md: what a forecast is, how good it is, where it is wrong, and how it is made."""
     from lengthgen.circuits.forecast.table import PRIOR
 
     parts = answer["parts"]
@@ -116,23 +116,23 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
         "\n\n".join(
             [
                 "# The forecast",
-                "`lengthgen predict` forecasts the share of the runs that should generalize, of those that fit their "
-                "training scales. The rules say yes or no; the forecast counts what recorded runs did where the rules "
-                "gave the same answers, for the same kind of labels and operands. This page is written by `lengthgen "
-                "forecast --format markdown` from the recorded cells that ship with the package "
-                f"(`circuits/forecast/cells.csv`, hash {answer['version']}). All of it is ours [F].",
+                "`lengthgen predict` forecasts which share of the runs that fit their training scales generalizes. "
+                "The rules say yes or no; the forecast counts what recorded runs did where the rules gave the same "
+                "answers, for the same kind of labels and operands. All of it is ours [F]. **All runs that it counts "
+                "start their label tables at N(0, 1):** it knows no other start. It was designed after all these runs, "
+                "so the half that judges is a test of its counts, not of its design. `lengthgen forecast --format "
+                "markdown` writes this page from the recorded cells that ship with the package "
+                f"(`circuits/forecast/cells.csv`, hash {answer['version']}); `--details` prints all that it counts.",
                 "## How good it is",
-                f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks that were "
-                "trained alike: one half, by the hash of their names. It is judged on the other half, in three parts "
-                "(random tasks, random languages, circuits with swapped arguments), and on the named tasks of fig2 and "
-                "fig4, which it never counts. The score is the mean squared error of the stated probability (Brier "
-                "score; 0 is best). A rule's yes stands for 0.9 and its no for 0.1. Noise is what the true share of "
-                "each cell would score.",
+                f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks, one half "
+                "by the hash of their names, and is judged on the other half and on the named tasks of fig2 and fig4, "
+                "which it never counts. The score is the mean squared error of the stated probability (Brier score; 0 "
+                "is best). A rule's yes stands for 0.9 and its no for 0.1. Noise is what the true share of each cell "
+                "would score.",
                 _best_rivals(parts),
                 markdown_table(("", *(f"{name} (a {part['unit']})" for name, part in parts.items())), _scores(parts)),
                 "![Reliability: seen share of runs that generalize against the forecast, in tenths](results/forecast/"
                 "forecast-reliability.png)",
-                markdown_table(CALIBRATION, calibration_rows(answer)),
                 _missed(answer),
                 "## Where it is wrong",
                 "The named tasks on which it errs most, before runs of the same cell are looked at:",
@@ -150,8 +150,6 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "the same sequences, that are on record, whatever their training. The interval holds 95 % of it. Where "
                 "most runs should fail, the breaking scale is the median of such runs on record, or of comparable ones "
                 "counted from the scale that a rule names.",
-                "## All that it counts",
-                markdown_table(COUNTS, count_rows(counted)),
             ]
         )
         + "\n"

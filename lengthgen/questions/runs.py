@@ -13,7 +13,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.circuits.roles import IRRELEVANT, ideal_relation, role_labels
+from lengthgen.circuits.roles import IRRELEVANT, role_labels
 from lengthgen.empirical.experiment.protocol import SCALE, TEST_SAMPLES
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
@@ -298,30 +298,14 @@ def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str,
         LearnedRelationError: the run's encoding learns no relation.
         ScaleError: as for `lengthgen.empirical.experiment.evaluation.load_trained`.
     """
-    import torch
-
-    from lengthgen.empirical.encodings.learned_relation import LearnedRelationError, compare, open_queries
-    from lengthgen.empirical.encodings.relations import LBPE
-    from lengthgen.empirical.experiment.evaluation import load_trained
+    from lengthgen.empirical.experiment.evaluation import learned_relation
 
     store = store_in(out)
     run = stored_run(store, name)
-    setting, model = load_trained(run, store, scales, "cpu")
-    [encoding] = model.encoding.each()
-    if not isinstance(encoding, LBPE):
-        raise LearnedRelationError(f"'{run.encoding}' of {run.id} learns no relation: name a run of lbpe or lbpe-sh")
-    circuit = setting.analysis.circuit
-    weights = {}
-    for scale in scales:
-        positions = torch.arange(setting.analysis.traces[scale - 1].length - 1)
-        with torch.inference_mode():
-            weights[scale] = encoding.label_weights(positions, positions, torch.tensor(scale)).numpy()
-    queries = open_queries(setting.analysis)
-    ideal = ideal_relation(circuit, scale_hint=True)
-    comparison = compare(weights, ideal, queries={scale: queries[scale] for scale in scales})
+    setup, _, comparison = learned_relation(run, store, scales)
     names = {IRRELEVANT: "irrelevant"} | {
         label: ", ".join(f"operator {operator + 1} slot {slot}" for operator, slot in sorted(role))
-        for role, label in role_labels(circuit).items()
+        for role, label in role_labels(setup.analysis.circuit).items()
     }
     return {
         "run": run.id,

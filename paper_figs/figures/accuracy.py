@@ -215,8 +215,8 @@ def _panels_caption(panels: Panels, *, train: Sequence[int], threshold: float, c
         f"Exact match by scale, {scales[0]} to {scales[-1]}, {' and '.join(format_names)} format, {checkpoint}, models "
         f"of {model}. {median_text('curve', counts)}{few_bars}. Training scales ({min(train)}-{max(train)}) are "
         "shaded; "
-        f"dotted line: threshold {threshold:g} at which a scale counts as solved. {glossary(look_of)} Number of runs "
-        f"that solve all training scales / all scales: {'; '.join(solved_counts)}."
+        f"dotted line: threshold {threshold:g} at which a scale counts as solved. {glossary(look_of, trained=True)} "
+        f"Number of runs that solve all training scales / all scales: {'; '.join(solved_counts)}."
     )
 
 
@@ -396,8 +396,8 @@ def _seeds_caption(cells: Sequence[CellScores], train: Sequence[int], threshold:
         f"for each curve; models of {model}; training scales shaded. Above: exact match, a faint line for each run "
         f"and a marked line for their median. Below: share of runs whose exact match is at least {threshold:g}. "
         f"Clopper-Pearson {CONFIDENCE:.0%} intervals of a share, by count: {intervals}. "
-        f"Marks of one scale stand side by side. {glossary(look_of)} Number of runs that solve every training scale, "
-        "and every scale:"
+        f"Marks of one scale stand side by side. {glossary(look_of, trained=True)} "
+        "Number of runs that solve every training scale, and every scale:"
     ]
     for panel in _format_names(cells):
         counts = [

@@ -17,6 +17,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from lengthgen.circuits.roles import ideal_relation
+from lengthgen.empirical.experiment.protocol import Cell
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import write_sealed_json
@@ -27,6 +28,7 @@ from lengthgen.infrastructure.shapes import (
     WrongShape,
     list_of,
     made_into,
+    mapping_to,
     read_stored,
     record,
     row,
@@ -90,22 +92,13 @@ def read_learned_relation(run: Run, store: RunStore, scale: int, task: str) -> L
     Raises:
         StoreError: the run is not finished, or broken.
     """
-    import torch
+    from lengthgen.empirical.encodings.learned_relation import open_queries, strongest_labels
+    from lengthgen.empirical.experiment.evaluation import learned_relation
 
-    from lengthgen.empirical.encodings.learned_relation import compare, open_queries, strongest_labels
-    from lengthgen.empirical.encodings.relations import LBPE
-    from lengthgen.empirical.experiment.evaluation import load_trained
-
-    setting, model = load_trained(run, store, [scale], "cpu")
-    [encoding] = model.encoding.each()
-    assert isinstance(encoding, LBPE)
-    positions = torch.arange(setting.analysis.traces[scale - 1].length - 1)
-    with torch.inference_mode():
-        weights_JIK = encoding.label_weights(positions, positions, torch.tensor(scale)).numpy()
-    queries = open_queries(setting.analysis)[scale]
-    ideal = ideal_relation(setting.analysis.circuit, scale_hint=True)
-    comparison = compare({scale: weights_JIK}, ideal, queries={scale: queries})
-    labels, weights = strongest_labels(weights_JIK, RANKS)
+    setup, weights_of, comparison = learned_relation(run, store, [scale])
+    queries = open_queries(setup.analysis)[scale]
+    ideal = ideal_relation(setup.analysis.circuit, scale_hint=True).labels(len(weights_of[scale]), scale)
+    labels, weights = strongest_labels(weights_of[scale], RANKS)
     return LearnedRelation(
         task=task,
         encoding=run.encoding,
@@ -113,7 +106,7 @@ def read_learned_relation(run: Run, store: RunStore, scale: int, task: str) -> L
         train=run.train,
         scale=scale,
         queries=queries,
-        ideal=ideal.labels(len(positions), scale),
+        ideal=ideal,
         labels=labels.transpose(1, 0, 2),
         weights=weights.transpose(1, 0, 2),
         meaning=dict(comparison.meaning),
@@ -146,6 +139,45 @@ def read_relations(path: Path) -> list[LearnedRelation]:
     """
     content = read_stored(path, record(relations=list_of(_RELATION)), "relations", f"git checkout {path}")
     return [_relation(stored) for stored in content["relations"]]
+
+
+Agreement = Mapping[int, Mapping[int, tuple[int, int]]]
+"""Scale -> ideal label -> (pairs at the open queries whose learned label means it, such pairs in all)."""
+AGREEMENT = "agreement.json"
+"""File of a record with the agreement of every run that learned its labels, as `tools/record.py` writes it."""
+
+
+def write_agreement(path: Path, runs: Sequence[Run], store: RunStore) -> None:
+    """Store the agreement of finished runs of lbpe and lbpe-sh at all their test scales, as sealed JSON by run.
+
+    Raises:
+        StoreError: a run is not finished, or broken.
+    """
+    from lengthgen.empirical.experiment.evaluation import learned_relation
+
+    content = {}
+    for run in runs:
+        _, _, comparison = learned_relation(run, store, run.test)
+        content[run.id] = [
+            [scale, label, *pair] for scale, by_label in comparison.scales.items() for label, pair in by_label.items()
+        ]
+    write_sealed_json(path, {"agreement": content})
+
+
+def read_agreement(path: Path) -> dict[str, Agreement]:
+    """Read run -> agreement from a file of `write_agreement`.
+
+    Raises:
+        DamagedFile: the file has changed since it was written.
+        OSError: it cannot be read.
+    """
+    shape = record(agreement=mapping_to(list_of(row(*[COUNT] * 4))))
+    stored = read_stored(path, shape, "agreement of learned relations", f"git checkout {path}")["agreement"]
+    agreements: dict[str, dict[int, dict[int, tuple[int, int]]]] = {}
+    for run, lines in stored.items():
+        for scale, label, right, pairs in lines:
+            agreements.setdefault(run, {}).setdefault(scale, {})[label] = right, pairs
+    return dict(agreements)
 
 
 def _lines(values: "Labels | Weights") -> list[str]:
@@ -304,25 +336,24 @@ def _draw_matrix(axes: Axes, relation: LearnedRelation, labels: Labels, *, learn
     axes.set(xticks=ticks, yticks=ticks)
 
 
-def first_relations(sources: Sources, protocol: str) -> list[LearnedRelation]:
+def first_relations(first_runs: Mapping[Cell, Run], store: RunStore) -> list[LearnedRelation]:
     """Read what the first run of each cell with learned labels learned, at the first scale beyond training.
 
     Raises:
         StoreError: a run is not finished, or broken.
     """
-    scale = max(sources.protocol(protocol).train) + 1
-    return [
-        read_learned_relation(runs[0], sources.store, scale, condition.task.title)
-        for condition, runs in sources.runs_of_size(protocol).items()
-        if condition.encoding in ENCODINGS
-    ]
+    return [read_learned_relation(run, store, max(run.train) + 1, cell.task.title) for cell, run in first_runs.items()]
 
 
 def _figure5(sources: Sources, *, encoding: str) -> Drawing:
     """Draw the first run of each task of protocol fig4, from the runs or from their record."""
     record = sources.record(PROTOCOL)
-    relations = read_relations(record / RELATIONS) if record else first_relations(sources, PROTOCOL)
-    return drawing([relation for relation in relations if relation.encoding == encoding], width=sources.width)
+    if record:
+        relations = [each for each in read_relations(record / RELATIONS) if each.encoding == encoding]
+    else:
+        firsts = {cell: runs[0] for cell, runs in sources.runs_of_size(PROTOCOL).items() if cell.encoding == encoding}
+        relations = first_relations(firsts, sources.store)
+    return drawing(relations, width=sources.width)
 
 
 ENCODINGS = ("lbpe", "lbpe-sh")

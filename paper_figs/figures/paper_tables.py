@@ -7,7 +7,7 @@ from statistics import fmean, median
 import numpy as np
 
 from lengthgen.circuits.analysis import analyse
-from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, option_text, relation_of
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TASKS, load
@@ -98,7 +98,10 @@ def relations() -> Drawing:
                 "what": record.summary,
                 "relation": relation_name,
                 "scale hint": hint,
-                "parameters": ", ".join(f"{key} = {option.default}" for key, option in record.options.items()) or "-",
+                "parameters": ", ".join(
+                    f"{key} = {option_text(option.default)}" for key, option in record.options.items()
+                )
+                or "-",
                 **{f"labels at {scale}": count for scale, count in counts.items()},
             }
         )
@@ -144,12 +147,15 @@ def hyperparameters(protocols: Sequence[Protocol]) -> Drawing:
 
 def _settings(protocol: Protocol) -> dict[str, str]:
     profile = protocol.profile
+    training = asdict(profile.training) | {
+        "schedule_epochs": profile.training.schedule_epochs or profile.training.epochs
+    }
     return {
         "model (width, layers, heads)": "; ".join(f"{m.width}, {m.layers}, {m.heads}" for m in profile.models),
         "seeds": str(profile.seeds),
         "training scales": f"{protocol.train[0]}-{protocol.train[-1]}",
         "test scales": f"{protocol.test[0]}-{protocol.test[-1]}",
-        **{name.replace("_", " "): f"{value or 0:g}" for name, value in asdict(profile.training).items()},
+        **{name.replace("_", " "): f"{value or 0:g}" for name, value in training.items()},
         "test samples a scale": str(profile.evaluation.samples),
         "solved from": f"{profile.evaluation.threshold:g}",
     }

@@ -192,8 +192,8 @@ def induced_drawing(curves_of: Mapping[str, Mapping[str, Curve]], *, width: floa
     caption = (
         f"Number of operators that an encoding induces on the circuit of each task up to scale n [F], with operands "
         f"padded to scale {INDUCED_LARGEST}; infinite where its labels cannot tell the arguments of some step from "
-        f"other keys. The conjecture asks for a constant. {glossary(encodings)} At scale {INDUCED_LARGEST}: "
-        f"{'; '.join(last_values)}."
+        f"other keys. Our reading of the conjecture asks for a constant. {glossary(encodings)} "
+        f"At scale {INDUCED_LARGEST}: {'; '.join(last_values)}."
     )
     return Drawing(shown=_draw_induced(curves_of, encodings, width), rows=rows, caption=caption)
 

@@ -183,9 +183,9 @@ def _predicted_caption(trial: Trial, cells: Sequence[StoredCell], protocol: str)
         f"generalize {counts['yes_yes']} do and {counts['yes_no']} do not, of those predicted not to "
         f"{counts['no_yes']} do and {counts['no_no']} do not; with under {FEWEST} fitting runs or a tie: "
         f"{counts['not_observed']}; without a "
-        f"prediction: {counts['no_prediction']}. {as_predicted}As predicted by the conjecture read literally, without "
-        f"coverage: {literal['table']['yes_yes'] + literal['table']['no_no']}. "
-        f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
+        f"prediction: {counts['no_prediction']}. {as_predicted}As predicted by our literal reading of the conjecture, "
+        f"without coverage: {literal['table']['yes_yes'] + literal['table']['no_no']}. "
+        f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells), trained=True)}"
     )
 
 
@@ -247,7 +247,7 @@ def _success_caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -
         f"{judging_rule(trial)}. Fit: all training scales solved; generalize: all scales. Bars are exact "
         f"(Clopper-Pearson) intervals of {trial['confidence']:.0%}; without a fitting run the second share is "
         f"undefined. Runs in all: {run_count}; that fit: {totals['fit']}; that generalize: {totals['generalizes']}. "
-        f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
+        f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells), trained=True)}"
     )
 
 
@@ -363,7 +363,8 @@ def _breaking_caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) 
         "row is a cell. The stroke is the predicted scale; the mark is the median, over the runs that fit training, "
         "of the first scale that a run does not solve; the line reaches from the smallest to the largest of these. "
         f"{predicted} Cells that differ from "
-        f"the prediction: {'; '.join(not_as_predicted) or 'none'}. {glossary(encodings) if encodings else ''}"
+        f"the prediction: {'; '.join(not_as_predicted) or 'none'}. "
+        f"{glossary(encodings, trained=True) if encodings else ''}"
     ).strip()
 
 
@@ -407,7 +408,7 @@ def disagreements_drawing(trial: Trial, protocol: str) -> Drawing:
         f"Cells of protocol {protocol} that disagree with their prediction or with the literal rule: "
         f"{len(disagreeing)} of {cell_count}; "
         f"{judging_rule(trial)}. "
-        f"Predicted: {predicting_rule(trial)}; literal: by equal complexity alone. Generalize | fit: runs "
+        f"Predicted: {predicting_rule(trial)}; literal: by equal complexity alone [F]. Generalize | fit: runs "
         "that solve every scale, out of the runs that fit. e against: e-value against "
         "the prediction; 20 or more decides a cell alone, and e-BH decides cells together. The CSV file has the "
         "findings in full."

@@ -1,4 +1,4 @@
-(* Position-only linear attention: Theorems 1 and 2, SRC, and the literal conjecture, for all sizes. *)
+(* Position-only linear attention: Theorems 1 and 2, SRC, and what an equal SRC leaves open, for all sizes. *)
 
 Require Import Reals Lra Lia List Bool Arith.
 Import ListNotations.
@@ -283,9 +283,10 @@ Fixpoint outputs (u : symbol -> symbol -> symbol) (y : symbol) (input : list sym
 Definition bits (input : list symbol) : Prop := forall x, In x input -> x = zero \/ x = one.
 
 (* One operator serves parity at every scale, so SRC is 1 at scales 1 and 2; yet an operator that is right on every input
-   of scale 1 is wrong at scale 2: equal SRC does not suffice for generalization (part of claim src-coverage).
+   of scale 1 is wrong at scale 2: an equal SRC leaves open which operator is learned
+   (part of claim src-reading-needs-coverage).
    False twin: "length input = 2%nat" becomes "length input = 1%nat". *)
-Theorem coverage_refutes_the_literal_conjecture : exists u : symbol -> symbol -> symbol,
+Theorem equal_src_leaves_the_operator_open : exists u : symbol -> symbol -> symbol,
   (forall x, bits [x] -> outputs u equals [x] = outputs parity equals [x])
   /\ exists input, bits input /\ length input = 2%nat /\ outputs u equals input <> outputs parity equals input.
 Proof.

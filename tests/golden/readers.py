@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from lengthgen.circuits.prediction_record import RULES, Prediction
+from lengthgen.circuits.prediction_record import RULES
 from lengthgen.cli import main
 from lengthgen.empirical.experiment import sweep
-from lengthgen.empirical.experiment.metrics import Measurement
 from lengthgen.empirical.experiment.protocol import Protocol, load_protocol
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.studies.court.published.load import published_cells
@@ -26,8 +25,9 @@ from lengthgen.empirical.studies.text.text_run import TextRun
 from lengthgen.empirical.studies.verdict.frozen import load_frozen
 from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
 from lengthgen.empirical.studies.verdict.runs import load_runs, run_of, seen_cells
-from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, judge
+from lengthgen.empirical.trial.conjecture import judge
 from lengthgen.empirical.trial.frozen import frozen_cells, stored_runs
+from lengthgen.empirical.trial.record import Record
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks import ledger
 from tests.lengthgen.settled_here import settled_here
@@ -35,6 +35,10 @@ from tests.paper_figs import made_up
 from tests.pool_here import pool_here
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
+PROTOCOLS = {"quick/until-decided/filled-addition-rpe": "filled-addition", "verdict/parity": "fig1"}
+"""Record -> protocol, where the folder has another name."""
+PAPER_SAMPLES = 1000
+"""Test samples at each scale under the profile `paper`."""
 Judged = dict[str, Any]
 """What is judged of a cell, in words and whole numbers."""
 
@@ -166,36 +170,29 @@ def ids_of_registered(name: str, every: int) -> list[str]:
     return [run_of(preregistration, cell, 0).id for cell in cells[::every]]
 
 
-def protocol_of(folder: Path, name: str, profile: str) -> Protocol:
+def protocol_of(record: Record) -> Protocol:
     """Return the protocol of a recorded trial, a file beside its folder or a built-in one, named as the folder."""
-    own = [place / f"{name}.toml" for place in folder.parents[:2] if (place / f"{name}.toml").is_file()]
-    return replace(load_protocol(str(own[0]) if own else name, profile), name=folder.name)
+    name = PROTOCOLS.get(record.folder.relative_to(RESULTS).as_posix(), record.folder.name)
+    own = [place / f"{name}.toml" for place in record.folder.parents[:2] if (place / f"{name}.toml").is_file()]
+    profile = "paper" if record.runs[0].run.evaluation.samples == PAPER_SAMPLES else "quick"
+    return replace(load_protocol(str(own[0]) if own else name, profile), name=record.folder.name)
 
 
-def planned(protocol: Protocol, folder: Path, most: int) -> list[Run]:
+def planned(record: Record, most: int) -> list[Run]:
     """Return the runs that the code plans for a recorded trial: of a frozen cell the first `most` ones."""
-    groups = stored_runs(protocol, folder.parent)
-    frozen = frozen_cells(protocol, folder.parent, groups)
+    protocol, out = protocol_of(record), record.folder.parent
+    groups = stored_runs(protocol, out)
+    frozen = frozen_cells(protocol, out, groups)
     return [run for key, runs in groups.items() for run in (frozen[key].runs(runs[0], most) if key in frozen else runs)]
 
 
-def trial_cells(folder: Path, any_run: Run) -> dict[str, Judged]:
+def trial_cells(record: Record) -> dict[str, Judged]:
     """Judge the recorded outcomes of a trial by its recorded predictions: every rule at every mode and threshold."""
-    trial = json.loads((folder / "conjecture.json").read_text())
-    predictions: dict[tuple[str, ...], dict[str, Prediction | None]] = {}
-    for each in json.loads((folder / "predictions.json").read_text())["answer"]:
-        cell = each["cell"]
-        base = "" if cell["base"] is None else f" base {cell['base']}"
-        key = (f"{cell['task']}{base}", cell["format"], cell["encoding"])
-        prediction = each["prediction"]
-        predictions.setdefault(key, {})[each["mode"]] = prediction and Prediction.from_json(prediction)
-    evidence = [_evidence(cell, predictions, any_run) for cell in trial["cells"] if cell["outcomes"]]
+    evidence, main = record.evidence(), record.criteria
     judged: dict[str, Judged] = {}
-    main = trial["main"]
     for rule in RULES:
-        for threshold in (0.9, main["threshold"]):
-            criteria = Criteria(threshold=threshold, size=main["size"], mode=main["mode"], rule=rule)
-            for each in judge(evidence, criteria):
+        for threshold in (0.9, main.threshold):
+            for each in judge(evidence, replace(main, threshold=threshold, rule=rule)):
                 judged[f"{each.key} by {rule} at {threshold}"] = {
                     "predicted": each.predicted,
                     "breaks at": each.expected_break,
@@ -206,29 +203,6 @@ def trial_cells(folder: Path, any_run: Run) -> dict[str, Judged]:
                     "verdict": each.verdict,
                 }
     return judged
-
-
-def _evidence(cell: dict[str, Any], predictions: dict[Any, Any], any_run: Run) -> CellEvidence:
-    """Return the evidence that the record of a cell holds: the last checkpoint of each of its runs."""
-    key = CellKey(*(cell[name] for name in CellKey._fields))
-    scales = tuple(sorted(map(int, cell["outcomes"][0]["exact_match"])))
-    runs = []
-    for outcome in cell["outcomes"]:
-        rows = [_measurement(outcome["epoch"], int(scale), share) for scale, share in outcome["exact_match"].items()]
-        runs.append((replace(any_run, seed=outcome["seed"], test=scales), rows))
-    return CellEvidence(
-        key=key,
-        predictions=predictions.get(key[:3], {}),
-        runs=runs,
-        predicted_before_training=cell.get("predicted_before_training", False),
-        frozen_rules=frozenset(),
-    )
-
-
-def _measurement(epoch: int, scale: int, exact_match: float) -> Measurement:
-    """Return a row of metrics of which the exact match alone matters."""
-    others = dict.fromkeys(Measurement.__dataclass_fields__, 1.0)
-    return Measurement(**others | {"epoch": epoch, "scale": scale, "exact_match": exact_match})
 
 
 def court_cells() -> Iterable[tuple[str, Judged]]:

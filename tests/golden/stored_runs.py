@@ -3,12 +3,11 @@
 Each record has counts in words, and a digest of the sorted names, seeds and judgements, of which there are thousands.
 """
 
-import json
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lengthgen.empirical.trial.record import read_record, record_folders
 from tests.golden import readers
 from tests.golden.answers import STORED, digest
 
@@ -16,9 +15,7 @@ FILE = STORED / "stored-runs.json"
 REGISTERED = ("random-tasks", "random-languages", "swapped-arguments")
 MOST = 120
 """Most runs of a cell of a recorded trial."""
-TRIALS = sorted(
-    path.parent.relative_to(readers.RESULTS).as_posix() for path in readers.RESULTS.rglob("predictions.json")
-)
+TRIALS = sorted(folder.relative_to(readers.RESULTS).as_posix() for folder in record_folders(readers.RESULTS))
 """Recorded trials."""
 
 
@@ -42,33 +39,17 @@ def registered(name: str) -> dict[str, Any]:
     }
 
 
-@cache
-def names_of_runs(record: str) -> tuple[str, ...]:
-    """Return the names of the runs of a recorded trial, as they were stored."""
-    path = readers.RESULTS / record / "runs.json"
-    if path.is_file():
-        return tuple(json.loads(path.read_text(encoding="utf-8"))["runs"])
-    gathered = path.parent.parent / "runs.json"  # the runs of several protocols in one file
-    if gathered.is_file():
-        return tuple(json.loads(gathered.read_text(encoding="utf-8"))[path.parent.name]["runs"])
-    return ()
-
-
-def trial(record: str) -> dict[str, Any]:
+def trial(name: str) -> dict[str, Any]:
     """Return what is recorded of the runs of a trial: those whose ids the code derives anew, and every judgement."""
-    folder = readers.RESULTS / record
-    stored = {*names_of_runs(record)}
-    described = {"protocol": folder.name, "profile": "paper"}  # of the runs that several protocols share
-    if (folder / "runs.json").is_file():
-        described = json.loads((folder / "runs.json").read_text(encoding="utf-8"))
-    protocol = readers.protocol_of(folder, described["protocol"], described["profile"])
-    runs = readers.planned(protocol, folder, MOST)
-    derived = sorted((run.id, run.seed) for run in runs if run.id in stored)
-    content = {"stored": len(stored), "derived anew": len(derived), "names and seeds": digest(derived)}
-    if (folder / "conjecture.json").is_file():
-        cells = readers.trial_cells(folder, runs[0])
-        content["judged"] = judged_cells(cells, "predicted", "observed", "verdict")
-    return content
+    record = read_record(readers.RESULTS / name)
+    stored = {each.run.id for each in record.runs}
+    derived = sorted((run.id, run.seed) for run in readers.planned(record, MOST) if run.id in stored)
+    return {
+        "stored": len(stored),
+        "derived anew": len(derived),
+        "names and seeds": digest(derived),
+        "judged": judged_cells(readers.trial_cells(record), "predicted", "observed", "verdict"),
+    }
 
 
 def judged(name: str) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def test_another_width_is_another_figure(made_up, run):
 def test_a_figure_without_runs_is_drawn_from_its_record_if_there_is_one(tmp_path, run):
     code, out, err = run("figures", "results-fig3", "--out", str(tmp_path))
     assert code == 0, err
-    record = "docs/results/quick-until-decided/fig3"
+    record = "docs/results/quick/until-decided/fig3"
     assert f"results-fig3: csv, txt, tex; from {record}" in out
     caption = (tmp_path / "figures" / "results-fig3.txt").read_text().partition("\n\n")[0].replace("\n", " ")
     assert caption.endswith(f"From the planned runs of the record {record}: not trained here.")

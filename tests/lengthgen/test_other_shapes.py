@@ -9,7 +9,7 @@ import pytest
 
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.protocol import Cell
 from lengthgen.empirical.experiment.sealed import SealedRun
 from lengthgen.empirical.experiment.store import NOTE, RunStore, read_note
 from lengthgen.empirical.studies.court.trial import GUESS, guess_as_json
@@ -21,13 +21,14 @@ from lengthgen.empirical.studies.verdict import judging
 from lengthgen.empirical.studies.verdict.judgement import judge
 from lengthgen.empirical.studies.verdict.stored import JUDGEMENT
 from lengthgen.empirical.trial.frozen import frozen_protocol, read_predictions
+from lengthgen.empirical.trial.record import read_record
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_json, read_sealed_json, write_json, write_sealed_json
 from lengthgen.infrastructure.shapes import WrongShape
 from lengthgen.paper_figs.figures import learned_labels
 from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels
-from lengthgen.paper_figs.sources import RECORDS, find_record
+from lengthgen.paper_figs.sources import RECORDS
 from lengthgen.paper_figs.stored import exploration, read_circuits
 from lengthgen.proofs_checks import ledger, registry
 from lengthgen.proofs_checks.formal import recorded
@@ -79,7 +80,7 @@ CERTIFICATE = {
 }  # fmt: skip
 SHAPES = {
     "claim": (RESULT, lambda: run_claim(CLAIM).as_plain() | {"identities": [CERTIFICATE]}),
-    "prediction": (PREDICTION, lambda: read_json(RECORDS / PREDICTIONS)["answer"][0]["prediction"]),
+    "prediction": (PREDICTION, lambda: next(filter(None, (its["prediction"] for its in recorded_predictions())))),
     "guess": (GUESS, lambda: guess_as_json(ledger_guess())),
     "matrix": (encodings._MATRIX, lambda: encodings.matrix_answer([named("alibi")])),
     "exploration": (
@@ -87,7 +88,6 @@ SHAPES = {
     ),
     "judgement": (JUDGEMENT, small_judgement),
 }  # fmt: skip
-PREDICTIONS = "padding-sink/decimal/predictions.json"
 
 
 def ledger_guess():
@@ -158,7 +158,15 @@ def of_record(name):
 
 
 def first_relation(out):
-    return {"relations": read_json(RECORDS / "quick-until-decided/fig4/relations.json")["relations"][:1]}
+    return {"relations": read_json(RECORDS / "quick/until-decided/fig4/relations.json")["relations"][:1]}
+
+
+def recorded_predictions():
+    """Predictions of a recorded cell, as predictions.json holds them."""
+    first = read_record(RECORDS / "padding-sink/decimal").runs[0]
+    cell = Cell(task=first.run.task, encoding=first.run.encoding).as_json()
+    modes = first.predictions.items()
+    return [{"cell": cell, "mode": mode, "prediction": its and its.as_json()} for mode, its in modes]
 
 
 def predictions(path):
@@ -174,7 +182,7 @@ def record_of_coq(path):
 VERDICT = "verdict/random-tasks"
 STORED = {
     "frozen answers": ("mine/frozen.json", of_record("padding-sink/decimal/frozen.json"), frozen_protocol),
-    "predictions": ("mine/predictions.json", of_record(PREDICTIONS), predictions),
+    "predictions": ("mine/predictions.json", lambda out: {"answer": recorded_predictions()}, predictions),
     "circuits": ("mine/circuits.json", circuits, lambda path: read_circuits(path, "")),
     "learned relations": ("relations.json", first_relation, learned_labels.read_relations),
     "text": (TEXT_RUN.path(Path()), whole_text, lambda path: of_run(TEXT_RUN, path.parents[2])),
@@ -191,8 +199,6 @@ UNSEALED = {
     "environment": ("mine/environment.json", of_record(f"{VERDICT}/environment.json"),
                     lambda path: judging._trained_on(path.parent)),
     "deviations": ("mine/deviations.json", lambda out: ["One.", "Two."], lambda path: judging._deviations(path.parent)),
-    "record": ("some/fig1/runs.json", lambda out: {"runs": dict.fromkeys(["one", "two"])},
-               lambda path: find_record(path.parents[2], load_protocol("fig1", "quick"))),
     "Coq": ("recorded.json", lambda out: read_json(recorded.RECORD), record_of_coq),
 }  # fmt: skip
 

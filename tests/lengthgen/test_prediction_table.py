@@ -162,7 +162,7 @@ def test_the_scores_of_forecast_and_rivals_are_printed_by_one_command(run) -> No
     code, page, _ = run("forecast", "--format", "markdown")
     assert code == 0 and page == (Path(__file__).parents[2] / "docs" / "forecast.md").read_text(encoding="utf-8")
     code, _, err = run("forecast", "--format", "markdown", "--details")
-    assert code == 2 and "--format markdown has all details" in err
+    assert code == 2 and "--format markdown is a page of its own" in err
 
 
 DRAWN = ("predict", "copy", "--encoding", "rpe,ape", "--train", "1-2", "--test", "1-4", "--json", "--draw")

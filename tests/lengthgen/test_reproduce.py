@@ -16,6 +16,7 @@ import pytest
 
 from lengthgen.empirical.experiment import protocol
 from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.trial.record import read_record
 from lengthgen.infrastructure.files import locked, read_sealed_json, write_json
 from tests.lengthgen.forked import forked
 from tests.lengthgen.small_reproduce import one_epoch, small_reproduce
@@ -134,14 +135,15 @@ def test_the_record_of_an_experiment_has_its_trial_and_every_run_by_name(clean, 
     monkeypatch.setattr(protocol, "load_profile", one_epoch)
     monkeypatch.setattr(sys, "argv", ["record.py", str(out), "smoke", str(tmp_path), "fig1"])
     runpy.run_path(str(ROOT / "tools" / "record.py"), run_name="__main__")
-    record = json.loads((tmp_path / "fig1" / "runs.json").read_text())
-    store = RunStore(out / "runs")
-    assert set(record["runs"]) == set(store.finished_names()) and len(record["runs"]) == 10
-    for name, kept in record["runs"].items():
-        run = store.look(name).run
-        assert kept["sha256"] == store.digest(run) and kept["seconds"] == store.environment(run)["seconds"] > 0
-    for name in ("predictions.json", "frozen.json", "conjecture.json"):
-        assert (tmp_path / "fig1" / name).read_bytes() == (out / "fig1" / name).read_bytes()
+    record, store = read_record(tmp_path / "fig1"), RunStore(out / "runs")
+    assert {each.run.id for each in record.runs} == {*store.finished_names()} and len(record.runs) == 10
+    for each in record.runs:
+        kept, environment = each.provenance, store.environment(each.run)
+        assert kept["sha256"] == store.digest(each.run)[:16] and kept["seconds"] == environment["seconds"] > 0
+        assert (kept["time"], json.loads(kept["versions"])) == (environment["time"], environment["versions"])
+        assert repr(each.rows) == repr(store.metrics(each.run))
+    assert read_sealed_json(tmp_path / "fig1" / "frozen.json") == read_sealed_json(out / "fig1" / "frozen.json")
+    assert record.trial == read_sealed_json(out / "fig1" / "conjecture.json"), "derived as it was judged"
 
 
 def test_interrupted_and_killed_it_ends_with_the_same_numbers_and_leaves_nobody_working(clean, cache, tmp_path):

@@ -1,6 +1,6 @@
 """Records: figures of an experiment without runs show those of its record, and say so; nothing else stands in."""
 
-import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -8,15 +8,19 @@ from pathlib import Path
 import pytest
 
 from lengthgen.empirical.experiment.protocol import names as protocol_names
+from lengthgen.empirical.experiment.store import RunStore, StoreError
+from lengthgen.empirical.experiment.tables import read_rows, write_rows
 from lengthgen.empirical.studies.court.stored import SCORES
 from lengthgen.empirical.studies.verdict.stored import judgement_of
-from lengthgen.infrastructure.files import write_json
+from lengthgen.empirical.trial.record import TABLE, RecordedRun, read_record, write_record
+from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.paper_figs.declaration import catalogue
 from lengthgen.paper_figs.sources import RECORDS, Missing, Needs, Sources
 from lengthgen.paper_figs.style import TALLEST, WIDTHS
 from lengthgen.questions.figures import draw_catalogue, figure
-from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file, sources
+from tests.paper_figs.made_up import PROTOCOL, fill, prediction, protocol_file, rows_of, score, sources
 from tests.paper_figs.test_run_figures import on_the_page
+from tools.record import record
 
 OF_THE_PAPER = ("figure2", "figure3", "figure4", "figure5", "figure5-scale-hint")
 NARROW, PAGE = WIDTHS["column"], WIDTHS["page"]
@@ -27,11 +31,12 @@ ROUNDING = 0.01
 def made_up(tmp_path: Path) -> tuple[Sources, Sources, str]:
     """Sources with runs, and sources without any whose records have these runs; and the name of the protocol."""
     trained, name = sources(tmp_path)
-    record = tmp_path / "docs" / "results" / "some" / "made-up"
-    record.mkdir(parents=True)
-    shutil.copy(trained.out / "made-up" / "conjecture.json", record)
-    runs = [run.id for runs in trained.runs(name).values() for run in runs]
-    write_json(record / "runs.json", {"runs": dict.fromkeys(runs)})
+    runs = [
+        RecordedRun(run=run, predictions={"free": prediction(run.encoding)}, rows=rows_of(run, score), provenance={})
+        for of_cell in trained.runs(name).values()
+        for run in of_cell
+    ]
+    write_record(tmp_path / "docs" / "results" / "some" / "made-up", runs, tmp_path / "nothing-was-frozen.json")
     return (
         trained,
         Sources(out=tmp_path / "new", profile="smoke", width=7.0, records=tmp_path / "docs" / "results"),
@@ -39,11 +44,31 @@ def made_up(tmp_path: Path) -> tuple[Sources, Sources, str]:
     )
 
 
+def test_a_record_takes_the_cells_that_are_whole_and_names_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunStore, "environment", lambda *_: {"versions": {}})  # nothing was trained
+    trained, name = sources(tmp_path)
+    write_sealed_json(trained.out / "made-up" / "predictions.json", {"answer": []})
+    complete, incomplete, *rest = trained.runs(name).items()
+    shutil.rmtree(trained.store.folder(incomplete[1][-1]))
+    record(trained.out, "smoke", tmp_path / "records", name)
+    runs = [each.run for each in read_record(tmp_path / "records" / "made-up").runs]
+    assert runs == [run for _, group in (complete, *rest) for run in group]
+    cell, model = incomplete[0]
+    assert capsys.readouterr().err == f"left out, as not all its runs are finished: {cell}, {model}\n"
+    for _, group in (complete, *rest):
+        shutil.rmtree(trained.store.folder(group[0]))
+    with pytest.raises(StoreError, match=r"no cell of .* has all its runs"):
+        record(trained.out, "smoke", tmp_path / "records", name)
+
+
 def test_a_record_gives_the_numbers_of_its_runs(made_up: tuple[Sources, Sources, str]) -> None:
     trained, recorded, name = made_up
     recorded.require(Needs(protocols=(name,), trial=True))
     assert recorded.cells(name) == trained.cells(name)
-    assert recorded.trial(name)["cells"] == trained.trial(name)["cells"]
+    same = [{**cell, "predicted_before_training": False, "post_hoc": True} for cell in trained.trial(name)["cells"]]
+    assert recorded.trial(name)["cells"] == same, "nothing was frozen"
 
 
 def test_a_figure_of_a_record_says_so_in_its_caption(made_up: tuple[Sources, Sources, str], tmp_path: Path) -> None:
@@ -79,10 +104,8 @@ def test_a_record_of_other_settings_or_with_too_few_runs_does_not_stand_in(
     assert replace(recorded, cache={}).record(name) is None
     protocol_file(tmp_path)
     assert replace(recorded, cache={}).record(name) is not None
-    path = tmp_path / "docs" / "results" / "some" / "made-up" / "runs.json"
-    stored = json.loads(path.read_text())
-    del stored["runs"][next(iter(stored["runs"]))]
-    write_json(path, stored)
+    path = tmp_path / "docs" / "results" / "some" / "made-up" / TABLE
+    write_rows(path, read_rows(path)[:-1])
     assert replace(recorded, cache={}).record(name) is None
 
 
@@ -103,10 +126,12 @@ def test_without_a_checkout_figures_without_runs_are_missing(made_up: tuple[Sour
 
 def test_a_changed_record_is_not_drawn(made_up: tuple[Sources, Sources, str], tmp_path: Path) -> None:
     _, recorded, name = made_up
-    path = tmp_path / "docs" / "results" / "some" / "made-up" / "conjecture.json"
-    path.write_text(path.read_text().replace('"seed": 0', '"seed": 7', 1))
-    drawn = draw_catalogue(recorded, tmp_path / "figures", ["accuracy-made-up"], [name])
-    assert "conjecture.json" in drawn.broken["accuracy-made-up"] and "git checkout" in drawn.broken["accuracy-made-up"]
+    path = tmp_path / "docs" / "results" / "some" / "made-up" / TABLE
+    rows = read_rows(path)
+    rows[0]["seed"] = 7
+    write_rows(path, rows)
+    reason = draw_catalogue(recorded, tmp_path / "figures", ["accuracy-made-up"], [name]).broken["accuracy-made-up"]
+    assert re.search(rf"{TABLE} holds no runs .* is not the name .*: git checkout", reason)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +140,12 @@ def of_this_project(tmp_path_factory: pytest.TempPathFactory) -> Sources:
 
 
 def test_every_protocol_but_the_one_that_reproduce_trains_has_its_record(of_this_project: Sources) -> None:
-    assert {name for name in protocol_names() if of_this_project.record(name) is None} == {"fig1"}
+    folders = {name: of_this_project.record(name) for name in protocol_names()}
+    names = {name: folder and folder.relative_to(RECORDS).as_posix() for name, folder in folders.items()}
+    figures = {name: f"quick/until-decided/{name}" for name in ("fig2", "fig3", "fig4")}
+    others = {name: f"quick/{name}" for name in ("controls", "predecessor", "randomized")}
+    prism = {name: f"prism/{name}" for name in ("prism", "algorithmic")}
+    assert names == {"fig1": None, **figures, **others, **prism}
 
 
 @pytest.mark.parametrize("width", [NARROW, PAGE])
@@ -133,12 +163,12 @@ def test_the_figures_of_the_paper_are_drawn_from_records_and_fit(
 def test_the_public_function_draws_from_a_record_too(tmp_path: Path) -> None:
     caption = figure("figure4", out=tmp_path, width="column").caption
     assert caption.endswith(
-        "From the planned runs of the record docs/results/quick-until-decided/fig4: not trained here."
+        "From the planned runs of the record docs/results/quick/until-decided/fig4: not trained here."
     )
 
 
 def test_figure_4_shows_the_recorded_scores(of_this_project: Sources) -> None:
-    trial = json.loads((RECORDS / "quick-until-decided" / "fig4" / "conjecture.json").read_text())
+    trial = read_record(RECORDS / "quick" / "until-decided" / "fig4").trial
     rows = catalogue(of_this_project)["figure4"].make(of_this_project).rows
     assert len(rows) == 6 * 20
     for cell in trial["cells"]:

@@ -11,8 +11,8 @@ from lengthgen.circuits.reference import reference_circuit
 from lengthgen.circuits.roles import ideal_relation
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.tasks import load
-from lengthgen.proofs_checks.consequences.sequential import bounds, merging
-from lengthgen.proofs_checks.papers.sequential import coverage, parity
+from lengthgen.proofs_checks.consequences.sequential import bounds, coverage, merging
+from lengthgen.proofs_checks.papers.sequential import parity
 
 
 @pytest.mark.parametrize("padding", [0, 1, 3])

@@ -11,7 +11,16 @@ from typing import Literal, get_args
 import sympy as sp
 
 from lengthgen.theory.encodings import rotary
-from lengthgen.theory.encodings.encoding import ONE_LAW, WIDTH, Encoding, Law, Option, Parameter, Properties
+from lengthgen.theory.encodings.encoding import (
+    ONE_LAW,
+    WIDTH,
+    Encoding,
+    Law,
+    Option,
+    Parameter,
+    Properties,
+    table_start,
+)
 from lengthgen.theory.relation import Labels, Relation, absolute
 
 
@@ -60,6 +69,7 @@ LEARNED = Encoding(
     arxiv="1705.03122",
     aliases=("learned",),
     summary="learned absolute",
+    options=table_start(1.0),
     relation=absolute(),
     caveat="pairs share the vectors of their positions",
     parameters=(Parameter(TABLE, "table of L rows, one per position", learned=TABLE_ROWS * WIDTH),),

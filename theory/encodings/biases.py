@@ -22,6 +22,7 @@ from lengthgen.theory.encodings.encoding import (
     Parameter,
     Properties,
     Recovery,
+    table_start,
 )
 from lengthgen.theory.relation import Labels, Relation, absolute, relative, t5_buckets
 
@@ -295,7 +296,11 @@ T5 = Encoding(
     title="T5 bias",
     arxiv="1910.10683",
     summary="relative, in buckets (T5)",
-    options={"buckets": Option(default=32, least=2, most=1_024), "longest": Option(default=128, least=2, most=100_000)},
+    options={
+        "buckets": Option(default=32, least=2, most=1_024),
+        "longest": Option(default=128, least=2, most=100_000),
+        **table_start(0.02),
+    },
     relation_of=lambda circuit, buckets, longest: t5_buckets(buckets, longest),
     parameters=(Parameter(T5_WEIGHTS, "bias of each bucket, in every head", learned=T5_BUCKETS * HEADS),),
     bias=lambda query_position, key_position, _: T5_WEIGHTS[t5_bucket(query_position - key_position)],

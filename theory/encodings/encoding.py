@@ -111,6 +111,11 @@ class Option:
         return f"{kind} from {_number_text(self.least)}{upper_bound or ' on'}"
 
 
+def table_start(deviation: float) -> dict[str, Option]:
+    """Option `start` of an encoding with a table: standard deviation of its numbers before training, N(0, start^2)."""
+    return {"start": Option(default=deviation, least=0, most=100)}
+
+
 def _number_text(number: float) -> str:
     """Number as text, without a decimal point if it is an integer."""
     return f"{int(number):,}" if number == int(number) and abs(number) < 1e15 else f"{number:g}"

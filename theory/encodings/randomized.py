@@ -66,7 +66,11 @@ def released_distance(drawn: Sequence[int], *, first: int, second: int) -> int:
 
 
 def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
-    """Encoding whose positions are drawn at random for each batch; option `longest` is at most `most`."""
+    """Encoding whose positions are drawn at random for each batch; option `longest` is at most `most`.
+
+    Of the encoding's own options it has the start of its table.
+    """
+    start = {name: option for name, option in encoding.options.items() if name == "start"}
     random_positions = Parameter(POSITIONS, "p[t, n], position of token t of n, increasing in t, drawn from 0 .. M - 1")
     return replace(
         encoding,
@@ -75,7 +79,7 @@ def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
         arxiv="2305.16843",
         aliases=("randomized",) if encoding is rotary.ROPE else (),
         summary=f"{encoding.summary}, random positions",
-        options={"longest": Option(default=512, least=1, most=most)},
+        options={"longest": Option(default=512, least=1, most=most), **start},
         parameters=(random_positions, *encoding.parameters),
         positions=lambda index, length: POSITIONS[index, length],
         limit=LONGEST,

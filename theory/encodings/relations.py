@@ -6,10 +6,12 @@ from typing import Any, Literal, Protocol, get_args
 import sympy as sp
 
 from lengthgen.theory.encodings import absolute
-from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Properties
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Properties, table_start
 from lengthgen.theory.relation import clipped_relative, relative
 
 LABEL_VECTORS = "it is a learned vector for each label of its relation, and nothing else of a position"
+LABEL_START = table_start(1.0)
+"""Start of the vectors of labels; 1 is PyTorch's default for embeddings, and transformers often have 0.02."""
 
 RPE = Encoding(
     name="rpe",
@@ -17,6 +19,7 @@ RPE = Encoding(
     arxiv="1803.02155",
     aliases=("relative", "shaw"),
     summary="relative",
+    options=LABEL_START,
     no_formula=LABEL_VECTORS,
     relation=relative(),
 )
@@ -27,7 +30,7 @@ CLIPPED = Encoding(
     title="clipped RPE",
     arxiv="1803.02155",
     summary="relative, clipped",
-    options={"limit": Option(default=8, least=0, most=1_000_000)},
+    options={"limit": Option(default=8, least=0, most=1_000_000), **LABEL_START},
     no_formula=LABEL_VECTORS,
     relation=clipped_relative(8),
     relation_of=lambda circuit, limit: clipped_relative(limit),

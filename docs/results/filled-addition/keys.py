@@ -20,7 +20,7 @@ from typing import Any
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.experiment.run import Run
-from lengthgen.empirical.studies.verdict.tables import read_rows
+from lengthgen.empirical.experiment.tables import read_rows
 from lengthgen.empirical.trial.frozen import stored_runs
 
 RECORD = Path(__file__).parent

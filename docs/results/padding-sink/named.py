@@ -12,9 +12,9 @@ from typing import Any
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.experiment.run import Run
-from lengthgen.empirical.studies.verdict.tables import read_rows
+from lengthgen.empirical.experiment.tables import read_rows
 from lengthgen.empirical.trial.frozen import stored_runs
-from lengthgen.infrastructure.files import read_sealed_json
+from lengthgen.empirical.trial.record import read_record
 
 RECORD = Path(__file__).parent
 STORED = RECORD / "named.parquet"
@@ -76,12 +76,12 @@ def cause_lines(rows: list[dict[str, Any]]) -> list[str]:
 def wide_lines() -> list[str]:
     """Return a line for each task of the wide protocol: runs that fit and solve the scales, e-value, failing scales."""
     lines = []
-    for cell in read_sealed_json(RECORD / WIDE / "conjecture.json")["cells"]:
-        failures = [run["first_failure"] for run in cell["outcomes"] if run["fits"]]
+    for cell in read_record(RECORD / WIDE).judged():
+        failures = cell.outcome.failures
         solved = sum(failure is None or failure > COUNTS["LONG"] for failure in failures)
         e_value = Estimand.MAJORITY.evidence(solved, len(failures)).above
         scales = ", ".join(str(scale) for scale in sorted(filter(None, failures)))
-        lines.append(f"| {cell['task']} | {solved} of {len(failures)} | {e_value:.3g} | {scales} |")
+        lines.append(f"| {cell.key.task} | {solved} of {len(failures)} | {e_value:.3g} | {scales} |")
     return lines
 
 

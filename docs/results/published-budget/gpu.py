@@ -1,96 +1,26 @@
 """Runs of the published budget on a GPU: prints the lines of its tables, PYTHONPATH=. python THIS_FILE.
 
-Kept are the metrics at every checkpoint and scale (gpu/metrics.parquet), when and with what each run was trained
-(gpu/runs.json), and for each protocol what was frozen before; weights are not. A run counts only if its seed derives
-from what was frozen. They were trained and added to the record by this file at revision 096b51a.
+They were trained by this file at revision 096b51a, and each of their five protocols has its own record beside it. Where
+the six runs of filled Parity under RoPE left the cell open, two more were planned: e-values stay valid.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, median
 
-from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.empirical.experiment.metrics import Measurement
-from lengthgen.empirical.experiment.protocol import Cell, load_protocol
-from lengthgen.empirical.experiment.run import Run, plan
-from lengthgen.empirical.studies.verdict.tables import read_rows
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
-from lengthgen.empirical.trial.frozen import frozen_cells
-from lengthgen.infrastructure.files import read_sealed_json
+from lengthgen.empirical.trial.record import read_record
 
 HERE = Path(__file__).parent
-FOLDER = HERE / "gpu"
-METRICS, RUNS = FOLDER / "metrics.parquet", FOLDER / "runs.json"
 PROTOCOLS = ("ten-parity", "ten-copy", "ten-addition", "ten-addition-filled", "others")
 OPERANDS = {"aligned": "padded", "filled": "filled"}
 NAMES = {"ipe": "ideal (ipe)", "rpe": "relative (rpe)"}
-ADDED = {CellKey(task="parity", format="filled", encoding="rope", size="w64l2h4"): 2}
-"""Runs beyond those of the protocol, planned where those left a cell open: e-values stay valid."""
-
-
-@dataclass(frozen=True)
-class PlannedCell:
-    """Cell that was frozen before training: its protocol's name, its key, all its runs and predictions by mode."""
-
-    protocol: str
-    key: CellKey
-    runs: Sequence[Run]
-    predictions: dict[str, Prediction]
-    answered: frozenset[tuple[str, str]]
-
-
-def planned() -> Iterator[PlannedCell]:
-    """Yield every cell of the protocols, in the order in which they are trained."""
-    for name in PROTOCOLS:
-        protocol = load_protocol(str(HERE / f"{name}.toml"), "paper")
-        predictions: dict[Cell, dict[str, Prediction]] = defaultdict(dict)
-        for record in read_sealed_json(FOLDER / name / "predictions.json")["answer"]:
-            if record["prediction"] is not None:
-                predictions[Cell.from_json(record["cell"])][record["mode"]] = Prediction.from_json(record["prediction"])
-        first = plan(protocol)
-        for (cell, model), frozen in frozen_cells(protocol, FOLDER, first).items():
-            key = CellKey(cell.task.key, cell.task.format, cell.encoding, str(model))
-            yield PlannedCell(
-                name,
-                key,
-                frozen.runs(first[cell, model][0], protocol.profile.seeds + ADDED.get(key, 0)),
-                predictions[cell],
-                frozen.answered,
-            )
-
-
-def measurements() -> dict[str, list[Measurement]]:
-    """Return run -> its rows: one for each checkpoint and scale."""
-    rows: dict[str, list[Measurement]] = defaultdict(list)
-    for row in read_rows(METRICS):
-        rows[row.pop("run")].append(Measurement(**row))
-    return rows
 
 
 def evidence() -> list[CellEvidence]:
-    """Return the evidence of each cell with a finished run.
-
-    Raises:
-        ValueError: a run with metrics has another seed than those that were frozen.
-    """
-    rows, cells = measurements(), []
-    for cell in planned():
-        finished = [(run, rows.pop(run.id)) for run in cell.runs if run.id in rows]
-        if finished:
-            cells.append(
-                CellEvidence(
-                    key=cell.key,
-                    predictions=cell.predictions,
-                    runs=finished,
-                    predicted_before_training=True,
-                    frozen_rules=cell.answered,
-                )
-            )
-    if rows:
-        raise ValueError(f"runs whose seeds were not frozen: {', '.join(rows)}")
-    return cells
+    """Return the evidence of each cell of the five protocols."""
+    return [cell for name in PROTOCOLS for cell in read_record(HERE / name).evidence()]
 
 
 def judged(cells: Sequence[CellEvidence], rule: str) -> list[JudgedCell]:

@@ -3,18 +3,19 @@
 At the root of the project, PYTHONPATH=. python docs/results/varied-filler/shares.py.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from scipy.stats import fisher_exact
 
 from lengthgen.empirical.experiment.judge import Estimand
+from lengthgen.empirical.trial.record import read_record
 
 RECORD = Path(__file__).parent
-FIG2 = RECORD.parent / "quick-until-decided" / "fig2"
+FIG2 = RECORD.parent / "quick" / "until-decided" / "fig2"
 USUAL_TO_THE_END = (RECORD / "to-the-end-usual", RECORD.parent / "filled-addition" / "base-four")
 VARIED_TO_THE_END = (RECORD / "to-the-end-varied", RECORD / "once")
 ENDED_EARLY = ((RECORD / "mixed-usual",), (RECORD / "mixed",))
@@ -25,10 +26,11 @@ Cells = Mapping[tuple[str, str], Mapping[str, Any]]
 """Task and encoding -> cell of a trial."""
 
 
+@cache
 def filled_cells(folder: Path) -> Cells:
     """Return the cells with filled operands of a recorded trial."""
-    trial = json.loads((folder / "conjecture.json").read_text(encoding="utf-8"))
-    return {(cell["task"], cell["encoding"]): cell for cell in trial["cells"] if cell["format"] == "filled"}
+    cells = read_record(folder).trial["cells"]
+    return {(cell["task"], cell["encoding"]): cell for cell in cells if cell["format"] == "filled"}
 
 
 def _counts(cell: Mapping[str, Any]) -> Mapping[str, int]:

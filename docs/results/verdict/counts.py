@@ -22,11 +22,11 @@ from lengthgen.circuits.languages.regular import definiteness, own_letter_decide
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from lengthgen.circuits.tasks.random_circuits import NAME
 from lengthgen.empirical.experiment.judge import Estimand
+from lengthgen.empirical.experiment.tables import read_rows
 from lengthgen.empirical.studies.verdict.frozen import FrozenCell, load_frozen, spec_of
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.studies.verdict.rules import answers
 from lengthgen.empirical.studies.verdict.runs import CellRun, SeenCell, load_runs, run_from, seen_cells
-from lengthgen.empirical.studies.verdict.tables import read_rows
 from lengthgen.infrastructure.files import read_json
 
 RECORD = Path(__file__).parent

@@ -43,7 +43,7 @@ REFERENCES: dict[str, str] = {
 BASELINES = (ALWAYS_NO, RATE_BY_ENCODING, RATE_WITH_SRC)
 """References that know no theory, or one bit of it: every theory is compared with each ([F], asked afterwards)."""
 CONTROLS = {
-    "opposite-of-src": "the opposite of the literal conjecture: must be refuted",
+    "opposite-of-src": "the opposite of our literal reading: must be refuted",
     "fed-with-answers": "knows the outcomes: must be supported",
     "opposite-of-answers": "knows the outcomes and says the opposite: must be refuted",
 }

@@ -1,4 +1,4 @@
-"""Theories of Sequential Representation Complexity (SRC): the conjecture of arXiv 2510.04130 and its amendments.
+"""Theories of Sequential Representation Complexity (SRC): our reading of the conjecture of arXiv 2510.04130, amended.
 
 All are computed by lengthgen.circuits.prediction, for long inputs from a small copy of the question. The amendment that
 reads counts is in lengthgen.empirical.studies.theories.counts.
@@ -124,7 +124,7 @@ def _analysis(make: Callable[[], Task], largest_scale: int) -> Analysis | str:
 
 
 def literal(question: Question) -> Guess:
-    """Answer of the conjecture as it is written: yes iff the induced complexity is finite and does not grow."""
+    """Answer of our literal reading of the conjecture: yes iff the induced complexity is finite and does not grow."""
 
     def rule(prediction: Prediction) -> tuple[bool, int | None, str]:
         low, high = prediction.complexity_train, prediction.complexity_test
@@ -181,8 +181,9 @@ SRC_THEORIES = (
     Theory(
         name="src",
         title="SRC, literal",
-        statement="Length generalization iff the complexity that the encoding induces is finite and does not grow.",
-        label="P",
+        statement="Our literal reading of the conjecture: an encoding generalizes iff the complexity that it induces "
+        "is finite and does not grow.",
+        label="F",
         source="2510.04130",
         domain=DOMAIN,
         guess=literal,

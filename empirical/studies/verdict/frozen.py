@@ -15,10 +15,10 @@ from lengthgen.empirical.experiment.environment import experiment_code
 from lengthgen.empirical.experiment.freeze import SeededCell, frozen_digest
 from lengthgen.empirical.experiment.judge import says
 from lengthgen.empirical.experiment.samples import TEST, examples
+from lengthgen.empirical.experiment.tables import TableError, read_rows, write_rows
 from lengthgen.empirical.studies.verdict.population import HALVES, DrawnTask, draw, half_of, hash_order
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration, given
 from lengthgen.empirical.studies.verdict.rules import answers
-from lengthgen.empirical.studies.verdict.tables import TableError, read_rows, write_rows
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.processes import interrupts_left, pool
 from lengthgen.infrastructure.shapes import (

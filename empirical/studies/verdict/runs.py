@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from lengthgen.empirical.experiment.outcome import Outcome, first_failure
 from lengthgen.empirical.experiment.protocol import Cell, Evaluation, Profile, Training, checked_protocol
 from lengthgen.empirical.experiment.run import Run, one_run
+from lengthgen.empirical.experiment.tables import TableError, read_rows, write_rows
 from lengthgen.empirical.studies.verdict.frozen import FrozenCell, FrozenCells, spec_of
 from lengthgen.empirical.studies.verdict.population import hash_order
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration
-from lengthgen.empirical.studies.verdict.tables import TableError, read_rows, write_rows
 from lengthgen.infrastructure.memory import keep_freed_memory
 from lengthgen.infrastructure.processes import interrupts_left, pool
 from lengthgen.infrastructure.shapes import COUNT, FLAG, NUMBER, TEXT, WrongShape, list_of, made_into, or_none

@@ -28,7 +28,7 @@ const predictionTable = (one, its, file) => {
       ['Labels covered', yes(found.labels_covered)],
       ['Operator entries covered', yes(found.entries_covered)],
       ['Unseen distractors', number(found.unseen_distractors)],
-      ['Without coverage', `${yes(found.literal)} (the conjecture read literally)`]),
+      ['Without coverage', `${yes(found.literal)} (our literal reading of the conjecture)`]),
     el('p', {class: 'note'}, 'SRC counts the operators of the smallest circuit, whoever wires it. An encoding induces at least as many: '
       + 'steps whose arguments have different labels under it need operators of their own.'),
     its.why ? el('p', {class: 'note'}, `No labels: ${its.why}.`) : null,

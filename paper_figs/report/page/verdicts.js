@@ -60,7 +60,7 @@ const cellRow = (cell, trial, looks) => opening([
   cell.findings.length && el('ul', {}, ...cell.findings.map((one) => el('li', {}, one))),
   pairs(
     ['Forecast', forecastWords(cell)],
-    ['Predicted', yes(cell.predicted)], ['Literal conjecture', yes(cell.literal)], ['Observed', yes(cell.observed)],
+    ['Predicted', yes(cell.predicted)], ['Literal reading', yes(cell.literal)], ['Observed', yes(cell.observed)],
     ['Reason', cell.why],
     ['Runs that fit', share(cell.fit)], ['Generalize, of these', share(cell.generalizes_given_fit)], ['Generalize, of all', share(cell.generalizes)],
     ['Breaks at', `predicted ${cell.breaks[0] === null ? 'never' : number(cell.breaks[0])}, observed ${cell.breaks[1] === null ? 'never' : number(cell.breaks[1])}`],

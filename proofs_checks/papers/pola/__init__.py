@@ -6,6 +6,11 @@ SOURCE = Source(
     paper="On the Limitations and Capabilities of Position Embeddings for Length Generalization", arxiv="2510.04130"
 )
 
+CONJECTURE = SOURCE.at(
+    "abstract, a conjecture: length generalization is possible iff SRC remains invariant across scales; that an "
+    "encoding generalizes iff SRC under it stays the same is our reading"
+)
+
 
 def formalised(item: str, place: str) -> Source:
     """Return the source of our formalisation of an item of the paper, such as item "Theorem 2", place "2b"."""

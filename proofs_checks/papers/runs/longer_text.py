@@ -1,5 +1,6 @@
 """Claims of papers on texts longer than those of training, decided by stored language models (`lengthgen text`).
 
+Every claim is our formalisation [F]: a paper says that its models read longer text; model, text and margin are ours.
 The models are tiny and their text is source code, so a claim is supported, contradicted or left open at this size, and
 never more.  What is compared is the loss of the same last bytes after contexts of different lengths.  Each seed gives
 one difference; a one-sided t-test over seeds decides at 0.05, which takes them for independent and normal ([F]).
@@ -107,7 +108,6 @@ def _claim(
         latex,
         statement=statement,
         holds={"runs": NONE, "first": first, "second": second, "bound": bound},
-        label="P",
         strength=Strength.STATISTICAL,
         falsifiers={name: {"first": first, "second": second} for name, (first, second) in wrong.items()},
     )(loss_is_smaller)

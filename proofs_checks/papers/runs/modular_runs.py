@@ -1,7 +1,8 @@
 """Claims on text-based modular addition (arXiv 2601.04283), decided by stored models (`lengthgen modular-addition`).
 
 Each seed gives one difference of accuracies; a one-sided t-test over seeds decides at 0.05, which takes them for
-independent and normal ([F]).  Positions and the bound of each claim are ours where the profile is not the paper's.
+independent and normal ([F]).  Every claim is our formalisation: bounds are ours, and positions too where the profile is
+not the paper's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -150,7 +151,6 @@ CLAIMS.claim(
     statement="Models trained at one position fall off a cliff: where filler moves the expression to rows that "
     f"training never uses, their accuracy is over {CLIFF:g} below that at the trained position.",
     holds={"runs": NONE, "first": _FIRST, "second": _BEYOND, "bound": CLIFF},
-    label="P",
     strength=Strength.STATISTICAL,
     falsifiers={
         "so do models trained with shifts": {"first": _OWN, "second": _INSIDE},
@@ -164,7 +164,6 @@ CLAIMS.claim(
     statement="Training at random positions removes the cliff inside the trained range: at the worst trained position "
     f"the accuracy is less than {MARGIN:g} below that on the inputs of training.",
     holds={"runs": NONE, "first": _INSIDE, "second": _OWN, "bound": -MARGIN},
-    label="P",
     strength=Strength.STATISTICAL,
     falsifiers={
         "training at one position does too": {

@@ -1,33 +1,21 @@
 """Claims on trained models, decided by stored runs; each claim names the protocol whose runs it reads.
 
-The plots of arXiv 2510.04130 could not be read, so what a claim says of a figure is our reading [F].
+All are our formalisation [F]: tasks, sizes and bounds are ours, and the plots of arXiv 2510.04130 could not be read.
+What a paper says stands in the source of its claim.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import fmean
-from typing import Literal
 
-from lengthgen.circuits.prediction_record import RULES, Prediction
-from lengthgen.circuits.search.wirings import Mode
-from lengthgen.empirical.experiment.judge import ALPHA
 from lengthgen.empirical.experiment.outcome import History, by_checkpoint, outcome
-from lengthgen.empirical.experiment.protocol import Cell, load_protocol
-from lengthgen.empirical.experiment.store import RunStore
-from lengthgen.empirical.trial import conjecture
-from lengthgen.empirical.trial.association import association, cluster_permutation_test
-from lengthgen.empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge
-from lengthgen.empirical.trial.frozen import FrozenCell, answers, frozen_cells, read_predictions
-from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.proofs_checks.claim import Refuted, Source, Strength, Unsettled
+from lengthgen.proofs_checks.claim import Source, Strength
 from lengthgen.proofs_checks.majority import Count, settle
-from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers import randomized
-from lengthgen.proofs_checks.papers.pola import SOURCE
+from lengthgen.proofs_checks.papers.pola import CONJECTURE, SOURCE
 from lengthgen.proofs_checks.trained import NONE, Arm, Runs, TrainedCell
 
-CONJECTURE = SOURCE.at("abstract: length generalization is possible iff SRC stays the same at all scales")
 SURVEY = Source(
     paper="Length Extrapolation of Transformers: A Survey from the Perspective of Positional Encoding",
     arxiv="2312.17044",
@@ -87,7 +75,6 @@ def _most(
     generalize: bool,
     wrong: Mapping[str, Arm],
     least: int | None = None,
-    label: Literal["P", "F"] = "F",
 ) -> None:
     """Add a claim of `most_generalize`; `wrong` has the arms of its falsifiers by name."""
     CLAIMS.claim(
@@ -96,7 +83,6 @@ def _most(
         latex,
         statement=statement,
         holds={"runs": NONE, "arm": arm, "generalize": generalize, "least": least},
-        label=label,
         strength=Strength.STATISTICAL,
         answers=("generalize", "least"),
         falsifiers={name: {"arm": other} for name, other in wrong.items()},
@@ -171,7 +157,6 @@ for _id, _what, _encoding, _tasks in (
         rf"{_MOST_FAIL}\ \text{{on each task}}",
         Arm(protocol="randomized", encodings=(_encoding,)),
         generalize=False,
-        label="P",
         wrong={"nor does the ideal encoding": _COPY},
     )
 
@@ -254,114 +239,6 @@ CLAIMS.claim(
         "wins": lambda difference: difference > 0,
         "does": "are better",
     },
-    label="P",
     strength=Strength.STATISTICAL,
     falsifiers={"plain positions beat those drawn": {"arm": _PLAIN, "other": _RANDOM}},
 )(most_pairs)
-
-
-def predictions_agree(runs: Runs, protocol: str, rule: str, negated: bool) -> Facts:
-    """Decide if predictions and results agree in more cells than by chance; refuted if in fewer.
-
-    The result of a cell is what most of its fitting runs do. The permutation test moves results between tasks and
-    between encodings (`lengthgen.empirical.trial.association`), so that similar cells of one task or one encoding do
-    not make the p-value small.
-    """
-    reading = runs.read(Arm(protocol=protocol))
-    assert runs.out is not None, "runs were read, so their folder is given"
-    predicted = _read_predictions(runs.out / protocol / "predictions.json")
-    any_runs = {(trained.cell, trained.histories[0][0].model): [trained.histories[0][0]] for trained in reading.arms[0]}
-    frozen = frozen_cells(load_protocol(protocol, runs.profile), runs.out, any_runs)
-    store = RunStore(runs.out / "runs")
-    evidence = [
-        _evidence(trained, predicted, frozen.get(key), store)
-        for key, trained in zip(any_runs, reading.arms[0], strict=True)
-    ]
-    first = reading.arms[0][0].histories[0][0]
-    criteria = Criteria(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
-    cells = [_negated(cell) if negated else cell for cell in judge(evidence, criteria)]
-    agreement = association(cells)
-    table, missed = agreement["table"], agreement["misclassified"]
-    right = table["yes_yes"] + table["no_no"]
-    agree = f"{right} of {right + len(missed)} observed cells do as predicted"
-    more = agreement["permutation"]["task and encoding"]["p"]
-    if more > ALPHA:
-        fewer = cluster_permutation_test([_negated(cell) for cell in cells], tasks=True, encodings=True).p
-        if fewer <= ALPHA:
-            raise Refuted(f"{agree}, fewer than by chance: p = {fewer:.2g}; not {missed[0]}, for one")
-        raise Unsettled(f"not decided: {agree}, p = {more:.2g}")
-    yield (
-        f"{agree}, p = {more:.2g} over rearrangements of tasks and encodings; Fisher's exact test, cells taken for "
-        f"independent: {agreement['fisher_p']:.2g}"
-    )
-    yield (
-        f"predicted yes: {table['yes_yes']} do, {table['yes_no']} do not; predicted no: {table['no_yes']} do, "
-        f"{table['no_no']} do not; {table['not_observed']} without a fitting run or with a tie"
-    )
-    yield f"not as predicted: {', '.join(missed) or 'none'}"
-    yield reading.fact
-    yield from map(Assumption, reading.conditions)
-    yield Assumption("predictions were stored before training: every run names theirs by hash")
-
-
-def _read_predictions(path: Path) -> dict[Cell, Prediction]:
-    """Stored predictions of the main mode, by cell. Raises `Unsettled` if they cannot be read."""
-    try:
-        answer = read_predictions(path, "train again, which predicts first")
-    except (OSError, LengthgenError) as error:
-        raise Unsettled(f"no stored predictions can be read from {path}: {error}") from error
-    return {
-        Cell.from_json(entry["cell"]): Prediction.from_json(entry["prediction"])
-        for entry in answer
-        if entry["mode"] == Mode.FREE and entry["prediction"] is not None
-    }
-
-
-def _evidence(
-    trained: TrainedCell, predicted: dict[Cell, Prediction], frozen: FrozenCell | None, store: RunStore
-) -> conjecture.CellEvidence:
-    """Evidence of a cell for the trial.
-
-    Raises `Unsettled` if its runs name another prediction than the stored one, or if another one was frozen: the seeds
-    of the runs derive from that.
-    """
-    cell, prediction = trained.cell, predicted.get(trained.cell)
-    if prediction is None:
-        raise Unsettled(f"{cell}: no prediction is stored")
-    for run, _ in trained.histories:
-        if store.environment(run).get(f"prediction_sha256_{Mode.FREE}") != prediction.digest:
-            raise Unsettled(f"run {run.id} was not trained under the prediction that is stored now")
-    frozen_answers = {} if frozen is None else frozen.rules
-    present = answers({Mode.FREE: prediction})
-    if any(present.get(name) != answer for name, answer in frozen_answers.items() if name.startswith(f"{Mode.FREE}/")):
-        raise Unsettled(f"{cell}: the stored prediction is not the one from which the seeds of its runs derive")
-    first = trained.histories[0][0]
-    return conjecture.CellEvidence(
-        key=CellKey(task=cell.task.key, format=cell.task.format, encoding=cell.encoding, size=str(first.model)),
-        predictions={Mode.FREE: prediction if prediction.generalizes is not None else None},
-        runs=trained.histories,
-        predicted_before_training=frozen is not None,
-        frozen_rules=frozenset((Mode.FREE, rule) for rule in RULES),
-    )
-
-
-def _negated(cell: JudgedCell) -> JudgedCell:
-    """Cell with the opposite prediction."""
-    return cell if cell.predicted is None else replace(cell, predicted=not cell.predicted)
-
-
-for _rule, _also, _covered in (
-    ("literal", ", read literally,", ""),
-    ("coverage", " and training meets every label and operator entry", r"\ \text{and all entries are met}"),
-):
-    CLAIMS.claim(
-        f"conjecture-{_rule}",
-        CONJECTURE,
-        rf"\text{{LG}}\iff\mathrm{{SRC}}_\phi(20)=\mathrm{{SRC}}_\phi(5)<\infty{_covered}",
-        statement=f"The rule that an encoding generalizes iff its induced complexity stays the same{_also} agrees with "
-        "the trained runs of Figure 2's tasks and encodings in more cells than expected by chance.",
-        holds={"runs": NONE, "protocol": "fig2", "rule": _rule, "negated": False},
-        label="P" if _rule == "literal" else "F",
-        strength=Strength.STATISTICAL,
-        falsifiers={"the predictions negated": {"negated": True}},
-    )(predictions_agree)

@@ -23,8 +23,8 @@ CELLS = [
 
 def test_the_share_of_all_stands_for_one_run_of_an_encoding_and_format() -> None:
     rates, of_all = Rates.of(CELLS), 3 / 10
-    asked = rates.probabilities("rpe[start=1]", "filled", True)
-    assert asked == pytest.approx({ALWAYS_NO: 0.1, RATE: (3 + of_all) / 9, RATE_WITH_SRC: (3 + of_all) / 5})
+    probabilities = rates.probabilities("rpe[start=1]", "filled", True)
+    assert probabilities == pytest.approx({ALWAYS_NO: 0.1, RATE: (3 + of_all) / 9, RATE_WITH_SRC: (3 + of_all) / 5})
     assert rates.probabilities("rpe", "filled", False)[RATE_WITH_SRC] == pytest.approx(of_all / 5)
     unknown = rates.probabilities("rpe", "aligned", None)
     assert unknown[RATE] == unknown[RATE_WITH_SRC] == pytest.approx(of_all / 3)
@@ -34,17 +34,16 @@ def test_the_share_of_all_stands_for_one_run_of_an_encoding_and_format() -> None
 
 def test_recorded_rates_count_the_half_of_the_forecast_and_leave_out_what_is_judged() -> None:
     counted = [cell for cell in recorded_cells() if cell.record in REGISTERED and cell.half == FITTED]
-    whole = recorded_rates(frozenset())
-    assert whole.counts[()] == (sum(cell.generalize for cell in counted), sum(cell.fit for cell in counted))
+    of_half = recorded_rates(frozenset())
+    assert of_half.counts[()] == (sum(cell.generalize for cell in counted), sum(cell.fit for cell in counted))
     left_out = counted[0].task
     others = [cell for cell in counted if cell.task != left_out]
-    assert recorded_rates(frozenset({left_out})).counts[()][1] == sum(cell.fit for cell in others) < whole.counts[()][1]
+    assert (
+        recorded_rates(frozenset({left_out})).counts[()][1] == sum(cell.fit for cell in others) < of_half.counts[()][1]
+    )
 
 
 def test_an_encoding_is_of_its_kind_whatever_its_options() -> None:
-    kinds = {
-        name: [kind for kind in KINDS if is_of_kind(name, kind)] for name in ("ipe-sh[start=0]", "ipe", "rope", "lbpe")
-    }
-    assert kinds == {
-        "ipe-sh[start=0]": ["ideal", "all"], "ipe": ["ideal", "all"], "rope": ["in use", "all"], "lbpe": ["in use", "all"],
-    }  # fmt: skip
+    names = ("ipe-sh[start=0]", "ipe", "rope", "lbpe")
+    kinds = [[kind for kind in KINDS if is_of_kind(name, kind)] for name in names]
+    assert kinds == [["ideal", "all"], ["ideal", "all"], ["in use", "all"], ["in use", "all"]]

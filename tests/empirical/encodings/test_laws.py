@@ -15,8 +15,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from lengthgen.circuits.encoding_spec import ENCODINGS
-from lengthgen.empirical.encodings import modules
+from lengthgen.circuits.encoding_spec import ENCODINGS, accepted
 from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.modules import MODULES, named
 from lengthgen.theory.encodings import catalogue
@@ -442,7 +441,7 @@ def test_modules_refuse_sizes_and_options_without_a_meaning(names, wrong, messag
             "trained_length": 6,
         } | wrong
         with pytest.raises(ValueError, match=message):
-            MODULES[name](**modules._accepted(MODULES[name], sizes))
+            MODULES[name](**accepted(MODULES[name], sizes))
 
 
 def test_a_refused_value_is_one_clear_line():

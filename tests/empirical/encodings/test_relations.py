@@ -9,9 +9,11 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
 from lengthgen.empirical.encodings import tensors
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
 from lengthgen.empirical.encodings.biases import FIRE
+from lengthgen.empirical.encodings.modules import module_of
 from lengthgen.empirical.encodings.relations import (
     LBPE,
     MANY,
@@ -321,3 +323,43 @@ def test_wavelet_the_decoder_gives_scores_its_content():
     plain = Decoder(symbols=7, width=8, layers=2, heads=2, encoding=PositionEncoding())
     plain.load_state_dict(decoder.state_dict())
     assert not torch.allclose(plain(tokens), logits, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "usual"),
+    [
+        ("ipe", 1),
+        ("ipe-sh", 1),
+        ("rpe", 1),
+        ("clipped", 1),
+        ("lbpe", 1),
+        ("lbpe-sh", 1),
+        ("random-rpe", 1),
+        ("ape", 1),
+        ("offset-ape", 1),
+        ("random-ape", 1),
+        ("t5", 0.02),
+        ("t5-bidirectional", 0.02),
+        ("rpe-square", 0.02),
+    ],
+)
+def test_each_table_starts_as_the_setting_says_and_from_the_same_random_numbers(name, usual):
+    """Other parameters, and whatever a model draws after its encoding, do not depend on the start."""
+    sizes = {"heads": H, "head_dim": C, "width": H * C, "layers": 2, "length": 200, "trained_length": 9, "labels": 200}
+
+    def drawn(start):
+        torch.manual_seed(1)
+        module = module_of(parse_encoding(f"{name}[start={start}]"), sizes)
+        return {key: value.detach() for key, value in module.named_parameters()} | {"next": torch.randn(3)}
+
+    small, large, none = drawn(0.02), drawn(3), drawn(0)
+    tables = [key for key, value in none.items() if not value.any()]
+    assert tables
+    for key, value in small.items():
+        expected = large[key] * (0.02 / 3) if key in tables else large[key]
+        torch.testing.assert_close(value, expected, rtol=1e-6, atol=0)
+    for key in tables:
+        assert 0.9 < float(large[key].std()) / 3 < 1.1
+    assert str(parse_encoding(f"{name}[start={usual}]")) == name
+    with pytest.raises(EncodingError, match="start must be a number from 0 to 100, not -1"):
+        parse_encoding(f"{name}[start=-1]")

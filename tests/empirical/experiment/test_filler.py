@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from lengthgen.circuits.formats import FilledTask
+from lengthgen.circuits.formats import CLOSING, FilledTask
 from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.samples import TEST, TRAIN, VALIDATION, left_out
@@ -124,7 +124,11 @@ def test_a_run_that_leaves_out_filler_is_trained_and_not_compiled(tmp_path) -> N
 
 def test_settings_of_filler_name_another_run_and_are_left_out_of_the_configs_of_others() -> None:
     plain, other = smoke_run("rpe", "filled"), smoke_run("rpe", "filled", prompts_as_filler=0.5, leave_out=2)
-    assert plain.config["training"].keys().isdisjoint({"prompts_as_filler", "leave_out", "stop_when_solved"})
+    assert (
+        plain.config["training"]
+        .keys()
+        .isdisjoint({"prompts_as_filler", "leave_out", "stop_when_solved", "schedule_epochs"})
+    )
     assert (other.config["training"]["prompts_as_filler"], other.config["training"]["leave_out"]) == (0.5, 2)
     assert plain.group != other.group
     for run in (plain, other):
@@ -141,3 +145,42 @@ def test_settings_that_do_not_suit_a_task_are_refused_in_one_line() -> None:
     ):
         smoke_run("rpe", "filled", leave_out=3)
     assert replace(smoke_run("rpe", "filled", leave_out=2).training, leave_out=None).varies_filler is False
+
+
+def _padding(task: str, share: float | None, reach: int | None = None) -> Setup:
+    return Setup.of(smoke_run("rpe", "aligned", task=task, fill_padding=share, fill_padding_to=reach), "cpu")
+
+
+@pytest.mark.parametrize("task", ["copy", "parity"])
+@pytest.mark.parametrize(("reach", "last"), [(3, 3), (None, LARGEST)])
+def test_filled_padding_holds_what_larger_scales_hold_there_and_changes_nothing_else(task, reach, last) -> None:
+    plain, filled = _padding(task, None), _padding(task, 1.0, reach)
+    for split in (TEST, VALIDATION):
+        same = [each.examples([1, 2], 20, split=split, seed=5).tokens for each in (plain, filled)]
+        assert np.array_equal(*same), "test samples keep their padding"
+    before, after = (each.examples([1, 2], SAMPLES, split=TRAIN, seed=5) for each in (plain, filled))
+    assert np.array_equal(before.is_step, after.is_step) and np.array_equal(before.scales, after.scales)
+    digits = [filled.task.alphabet.index(symbol) for symbol in "01"]
+    for scale in (1, 2):
+        rows = before.scales == scale
+        places = np.arange(scale + CLOSING, last)  # after the digits and the two PADs that close them, up to the reach
+        assert {*after.tokens[rows][:, places].flatten().tolist()} == (set(digits) if len(places) else set())
+        kept = np.setdiff1d(np.arange(before.tokens.shape[1]), places)
+        assert np.array_equal(before.tokens[rows][:, kept], after.tokens[rows][:, kept])
+    assert (before.tokens != after.tokens).any() == (last > 1 + CLOSING)
+
+
+def test_a_share_of_samples_has_filled_padding() -> None:
+    before, after = (_padding("copy", share).examples([1], 4_000, split=TRAIN, seed=5) for share in (None, 0.25))
+    changed = (before.tokens != after.tokens).any(1).mean()
+    assert abs(changed - 0.25) < 0.03
+
+
+def test_settings_of_padding_that_do_not_suit_a_task_are_refused_in_one_line() -> None:
+    for form in ("filled", "unaligned"):
+        with pytest.raises(ProfileError, match="only the aligned format has: 'parity' has none; leave it out"):
+            smoke_run("rpe", form, fill_padding=0.5)
+    with pytest.raises(ProfileError, match=r"fill_padding_to = 9: .* beyond those of training \(to 2\), up to .*, 4"):
+        smoke_run("rpe", "aligned", fill_padding=0.5, fill_padding_to=9)
+    with pytest.raises(ProfileError, match="give fill_padding, the share of samples"):
+        smoke_run("rpe", "aligned", fill_padding_to=3)

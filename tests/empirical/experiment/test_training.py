@@ -1,7 +1,7 @@
 """Training ends with the same bits however often it is interrupted, and each run of an ensemble is the run alone."""
 
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -58,6 +58,25 @@ def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(small_run
     for name in FILES:
         assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
     assert not list(broken.root.glob(".unfinished/*"))
+
+
+@pytest.mark.parametrize("encoding", ["ipe", "seqpe"])  # seqpe: with an auxiliary loss, which follows the schedule
+def test_a_run_with_the_schedule_of_a_longer_training_is_its_beginning(small_run, tmp_path, encoding):
+    long = small_run(encoding, samples=100, epochs=4, evaluate_every=2)
+    begun = small_run(encoding, samples=100, epochs=2, evaluate_every=2, schedule_epochs=4)
+    alone = small_run(encoding, samples=100, epochs=2, evaluate_every=2)
+    store = RunStore(tmp_path)
+    for run in (long, begun, alone):
+        train([run], store)
+    of_long = [row for row in store.metrics(long) if row.epoch == 2]
+    np.testing.assert_equal([asdict(row) for row in store.metrics(begun)], [asdict(row) for row in of_long])
+    losses = {run.id: {row.training_loss for row in store.metrics(run)} for run in (begun, alone)}
+    assert losses[begun.id].isdisjoint(losses[alone.id])
+
+
+def test_a_schedule_that_ends_before_the_training_is_refused():
+    with pytest.raises(ProfileError, match="schedule_epochs = 3: the learning rate is 0 before the end of 4"):
+        smoke_run(epochs=4, schedule_epochs=3)
 
 
 def test_an_ensemble_interrupted_while_it_is_stored_goes_on(small_run, tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ NOTHING = replace(
 )  # fmt: skip
 """A prediction of nothing."""
 UNCOVERED = replace(YES, entries_covered=False, breaks_at=3)
-"""The literal conjecture says yes, ours no."""
+"""The rule `literal` says yes, `coverage` no."""
 
 SOLVES, FAILS, UNFIT = (1, 1, 1, 1), (1, 1, 1, 0), (1, 0.5, 1, 1)
 """Exact match at scales 1-4 of a run that generalizes, of one that only fits, and of one that does not fit."""

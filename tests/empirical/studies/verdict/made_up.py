@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from lengthgen.empirical.experiment.tables import write_rows
 from lengthgen.empirical.studies.verdict.frozen import CELLS, Answer, FrozenCell, FrozenCells
 from lengthgen.empirical.studies.verdict.population import half_of
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.studies.verdict.runs import CellRun
-from lengthgen.empirical.studies.verdict.tables import write_rows
 
 YES: Answer = (1.0, None)
 REGISTERED = load_preregistration("random-tasks")

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from lengthgen.empirical.experiment.tables import write_rows
 from lengthgen.empirical.studies.verdict.frozen import CELLS, FrozenCell, FrozenCells, load_frozen
 from lengthgen.empirical.studies.verdict.population import half_of
 from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
 from lengthgen.empirical.studies.verdict.rule_figures import RANDOM_TASKS
 from lengthgen.empirical.studies.verdict.runs import RUNS
-from lengthgen.empirical.studies.verdict.tables import write_rows
 from lengthgen.paper_figs.sources import Sources
 
 PREREGISTRATION = load_preregistration(RANDOM_TASKS)

@@ -13,6 +13,7 @@ from lengthgen.circuits.languages.regular import definiteness, own_letter_decide
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import WITH_STATES
+from lengthgen.empirical.experiment.tables import read_rows
 from lengthgen.empirical.studies.verdict import population
 from lengthgen.empirical.studies.verdict.frozen import CELLS
 from lengthgen.empirical.studies.verdict.population import (
@@ -32,7 +33,6 @@ from lengthgen.empirical.studies.verdict.population import (
     profile_of,
 )
 from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
-from lengthgen.empirical.studies.verdict.tables import read_rows
 
 RECORD = Path(__file__).parents[4] / "docs" / "results" / "verdict"
 COUNT = 13

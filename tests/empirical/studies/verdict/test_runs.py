@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lengthgen.empirical.experiment.tables import TableError, read_rows, write_rows
 from lengthgen.empirical.studies.verdict import runs as module
 from lengthgen.empirical.studies.verdict.frozen import CELLS, FrozenCell, FrozenCells, load_frozen
 from lengthgen.empirical.studies.verdict.runs import (
@@ -19,7 +20,6 @@ from lengthgen.empirical.studies.verdict.runs import (
     missing_runs,
     pieces,
 )
-from lengthgen.empirical.studies.verdict.tables import TableError, read_rows, write_rows
 from tests.empirical.studies.verdict.made_up import cell_row, frozen, frozen_cell, preregistration, run_row, store_cells
 
 ALL = [frozen_cell(task, encoding) for task in ("copy", "parity", "addition") for encoding in ("nope", "rpe")]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lengthgen.empirical.experiment.tables import read_rows, write_rows
 from lengthgen.empirical.studies.verdict import judging
 from lengthgen.empirical.studies.verdict.frozen import FrozenCells, load_frozen
 from lengthgen.empirical.studies.verdict.judging import (
@@ -22,7 +23,6 @@ from lengthgen.empirical.studies.verdict.judging import (
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.studies.verdict.rerun import Decided
 from lengthgen.empirical.studies.verdict.runs import RUNS, CellRun, load_runs
-from lengthgen.empirical.studies.verdict.tables import read_rows, write_rows
 from lengthgen.infrastructure.files import read_json, write_json
 from tests.empirical.studies.verdict.made_up import frozen, frozen_cell, outcomes, preregistration, store_cells
 from tests.lengthgen.refusal import refused
@@ -210,18 +210,6 @@ def counts(runs_read_once: Any) -> dict[str, Any]:
     return runpy.run_path(str(RECORD / "counts.py"))
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        "kinds", "reach", "own token", "swapped", "trained longer", "today's circuits", "padding changed",
-        "padding wider", "padding off by one", "constant rate, random-languages", "constant rate, swapped-arguments",
-    ],
-)  # fmt: skip
-def test_the_record_has_the_lines_that_its_script_prints(counts: dict[str, Any], table: str) -> None:
-    lines = counts["TABLES"][table]()
-    assert lines and {*lines} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
-
-
 def test_the_stored_answers_are_about_all_runs_that_are_meant_and_no_others(counts: dict[str, Any]) -> None:
     swapped = [each["cell"] for each in read_json(RECORD / "swapped.json")]
     assert swapped == sorted(cell.name for cell, _ in counts["swapped_runs"]())
@@ -231,19 +219,3 @@ def test_the_stored_answers_are_about_all_runs_that_are_meant_and_no_others(coun
             (cell.name, run.index) for cell, run in counts["padded_runs"]() if experiment != "wider" or not run.index
         }
         assert {(row["cell"], row["index"]) for row in counts["padding_rows"](experiment)} == meant
-
-
-@pytest.fixture(scope="module")
-def equal_tasks() -> dict[str, Any]:
-    """The script on tasks that are equal up to names."""
-    return runpy.run_path(str(RECORD / "equal_tasks.py"))
-
-
-def test_the_record_counts_equal_languages_once_as_its_script_does(equal_tasks: dict[str, Any]) -> None:
-    lines = (RECORD / "README.md").read_text(encoding="utf-8").splitlines()
-    assert {*equal_tasks["pair_rows"]("random-languages")} <= {*lines}
-    for place in (("random-languages", half) for half in ("amendment", "judgement")):
-        own = [task for task, other in equal_tasks["placed"]().items() if other == place]
-        different = {equal_tasks["identity"](task) for task in own}
-        row = f"| {' | '.join(place)} | {len(own)} | {len(different)} |"
-        assert sum(line.startswith(row) for line in lines) == 1

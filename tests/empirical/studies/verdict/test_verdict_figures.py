@@ -131,8 +131,8 @@ def test_shares_of_a_stratum_stand_beside_what_rules_say(sources: Sources, draw:
 
 
 def test_answers_that_were_changed_after_the_runs_are_refused(tmp_path: Path) -> None:
+    from lengthgen.empirical.experiment.tables import write_rows
     from lengthgen.empirical.studies.verdict.frozen import CELLS
-    from lengthgen.empirical.studies.verdict.tables import write_rows
 
     changed, _ = verdict_sources(tmp_path)
     before = changed.digest(judgement_of(RANDOM_TASKS))
