@@ -5,12 +5,19 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
+from lengthgen.circuits.forecast.rates import ALWAYS_NO, KINDS, RATE, RATE_WITH_SRC, Rates, counts_of, is_of_kind
 from lengthgen.circuits.forecast.record import ANSWERED, JUDGED, REGISTERED, RecordedCell, recorded_cells, version
-from lengthgen.circuits.forecast.table import Key, fitted_table
+from lengthgen.circuits.forecast.table import fitted_table
 from lengthgen.circuits.prediction_record import SURE
 
 JUDGED_PARTS = dict(zip(("random tasks", "languages", "swapped"), REGISTERED, strict=True))
 """Name of each part of the other half -> its record."""
+BASELINES_IN_WORDS = {
+    ALWAYS_NO: ALWAYS_NO,
+    RATE: "rate by encoding and format",
+    RATE_WITH_SRC: "the same with SRC's bit",
+}
+"""Baseline -> its name among the rivals."""
 NAMED_PARTS = {"fig2": "quick-until-decided/fig2", "fig4": "quick-until-decided/fig4"}
 """Name of each part of the named tasks -> its record."""
 FEWEST = 100
@@ -47,6 +54,12 @@ def scores() -> dict[str, Any]:
     first = next(iter(JUDGED_PARTS))
     rivals = probabilities([cell for cell in fitted if cell.record == JUDGED_PARTS[first]])
     parts = {name: _part(members, rivals, by_run=True) for name, members in judged.items()}
+    parts |= {
+        f"{first}, {kind}": _part(
+            [cell for cell in judged[first] if is_of_kind(cell.encoding, kind)], rivals, by_run=True
+        )
+        for kind in KINDS[:2]
+    }
     parts |= {name: _part(members, rivals, by_run=False) for name, members in named.items()}
     return {
         "version": version(),
@@ -61,26 +74,25 @@ def scores() -> dict[str, Any]:
 def probabilities(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
     """Return rival -> its probabilities. A rule's yes counts as SURE, its no as 1 - SURE, an abstention as one half.
 
-    The rate by encoding and format is that of the fitted cells, in which the share of all stands for one run.
+    Rates are those of the fitted cells, in which the share of all stands for one run; the one with SRC knows whether
+    that of the task stays the same.
     """
-    table, rates = fitted_table(), dict[Key, list[int]]()
-    for cell in fitted:
-        for key in ((), (cell.encoding, cell.features.operands)):
-            successes_and_runs = rates.setdefault(key, [0, 0])
-            successes_and_runs[0] += cell.generalize
-            successes_and_runs[1] += cell.fit
-    successes, runs = rates.get((), [1, 2])
+    table = fitted_table()
+    rates = Rates.of(map(counts_of, fitted))
 
-    def rate(cell: RecordedCell) -> float:
-        of_key = rates.get((cell.encoding, cell.features.operands), [0, 0])
-        return (of_key[0] + successes / runs) / (of_key[1] + 1)
+    def of_baseline(name: str) -> Probability:
+        def probability(cell: RecordedCell) -> float:
+            counts = counts_of(cell)
+            return rates.probabilities(counts.encoding, counts.operands, counts.invariant)[name]
+
+        return probability
 
     def of_rule(rule: str) -> Probability:
         return lambda cell: {True: SURE, False: 1 - SURE, None: 0.5}[cell.answers[rule]]
 
     return (
-        {"forecast": lambda cell: table.share(cell.features), "always-no": lambda cell: 1 - SURE}
-        | {"rate by encoding and format": rate}
+        {"forecast": lambda cell: table.share(cell.features)}
+        | {name: of_baseline(baseline) for baseline, name in BASELINES_IN_WORDS.items()}
         | {rule: of_rule(rule) for rule in ANSWERED.values()}
     )
 

@@ -24,20 +24,33 @@ Beside the majority two more questions are answered for each cell alone: whether
 run generalizes (more than 5% do), and whether nearly all do (more than 90%).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
+from math import ceil
 from typing import Any, NamedTuple
 
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.circuits.search.wirings import Mode
-from lengthgen.empirical.experiment.judge import ALPHA, Estimand, Evidence, Share, decides, e_bh, share
+from lengthgen.empirical.experiment.judge import (
+    ALPHA,
+    Estimand,
+    Evidence,
+    Share,
+    decides,
+    e_bh,
+    least_rejected,
+    near_half,
+    share,
+)
 from lengthgen.empirical.experiment.outcome import Checkpoint, History, Outcome, RunOutcome, outcome
 from lengthgen.infrastructure.errors import LengthgenError
 
 FEWEST = 3
 """Smallest number of fitting runs from which a cell counts."""
+MOST_LIKELY = 1_000
+"""Largest number of further fitting runs that an estimate names."""
 
 
 class TrialError(LengthgenError):
@@ -154,6 +167,14 @@ class JudgedCell:
         return None if self.majority is None else self.majority.that(not self.predicted)
 
     @property
+    def near_half(self) -> dict[str, float] | None:
+        """E-values for and against the prediction by the mixture near one half; they decide nothing ([F])."""
+        if self.majority is None:
+            return None
+        evidence = near_half(self.outcome.generalize, self.outcome.fit)
+        return {"for": evidence.that(bool(self.predicted)), "against": evidence.that(not self.predicted)}
+
+    @property
     def decided(self) -> bool:
         """True if the verdict is refuted or consistent."""
         return self.verdict in ("refuted", "consistent")
@@ -241,15 +262,50 @@ def lacking_runs(cells: Sequence[JudgedCell]) -> list[int | None]:
 
 
 def _lacking(cell: JudgedCell, cells: Sequence[JudgedCell]) -> int:
-    fit, generalize = cell.outcome.fit, cell.outcome.generalize
+    fit, generalize, decide = cell.outcome.fit, cell.outcome.generalize, _decider(cell, cells)
+    return next(
+        more
+        for more in count(max(1, FEWEST - fit))
+        if decide(generalize + more, fit + more) or decide(generalize, fit + more)
+    )
+
+
+def likely_runs(cells: Sequence[JudgedCell]) -> list[dict[str, Any] | None]:
+    """Return how many further runs would probably decide each open cell, if its shares stay as they are ([F]).
+
+    The share of fitting runs that generalize is taken to be its posterior mean after a uniform prior, (generalize + 1)
+    / (fit + 2), and so is the share of runs that fit; the other cells stay as they are. For each cell that is undecided
+    or mixed: share; fitting, the number of further fitting runs, None for more than `most`, which is MOST_LIKELY; and
+    runs, the number of runs of which so many should fit. None for every other cell.
+    """
+    return [_likely(cell, cells) if cell.verdict in ("undecided (power)", "mixed") else None for cell in cells]
+
+
+def _likely(cell: JudgedCell, cells: Sequence[JudgedCell]) -> dict[str, Any]:
+    runs, fit, generalize = cell.outcome.runs, cell.outcome.fit, cell.outcome.generalize
+    decide, expected = _decider(cell, cells), (generalize + 1) / (fit + 2)
+    fitting = next(
+        (
+            more
+            for more in range(max(1, FEWEST - fit), MOST_LIKELY + 1)
+            if decide(generalize + round(expected * more), fit + more)
+        ),
+        None,
+    )
+    fits = (fit + 1) / (runs + 2)
+    needed = None if fitting is None else ceil(fitting / fits)
+    return {"share": expected, "fitting": fitting, "runs": needed, "most": MOST_LIKELY}
+
+
+def _decider(cell: JudgedCell, cells: Sequence[JudgedCell]) -> Callable[[int, int], bool]:
+    """Return a function of (generalizing, fitting) runs: would these decide the cell beside the other cells?"""
     others = [other for other in cells if other is not cell]
-    others_for = [other.e_for for other in others if other.e_for is not None]
-    others_against = [other.e_against for other in others if other.e_against is not None]
+    level_for = least_rejected([other.e_for for other in others if other.e_for is not None])
+    level_against = least_rejected([other.e_against for other in others if other.e_against is not None])
 
-    def decide(more: int, success: bool) -> bool:
-        """True if so many further runs with this outcome decide the cell."""
-        evidence = Estimand.MAJORITY.evidence(generalize + more * success, fit + more)
-        e_for, e_against = evidence.that(bool(cell.predicted)), evidence.that(not cell.predicted)
-        return e_bh([e_for, *others_for])[0] or e_bh([e_against, *others_against])[0]
+    def decide(generalize: int, fit: int) -> bool:
+        evidence = Estimand.MAJORITY.evidence(generalize, fit)
+        predicted = bool(cell.predicted)
+        return evidence.that(predicted) >= level_for or evidence.that(not predicted) >= level_against
 
-    return next(more for more in count(max(1, FEWEST - fit)) if decide(more, True) or decide(more, False))
+    return decide

@@ -9,12 +9,14 @@ from lengthgen.circuits.prediction_record import RULES, VARIANTS
 from lengthgen.empirical.experiment.judge import ALPHA, CONFIDENCE, share
 from lengthgen.empirical.experiment.outcome import Checkpoint, RunOutcome, outcome
 from lengthgen.empirical.trial.association import agreement, association, table
+from lengthgen.empirical.trial.baselines import beside_baselines
 from lengthgen.empirical.trial.conjecture import (
     CellEvidence,
     Criteria,
     JudgedCell,
     judge,
     lacking_runs,
+    likely_runs,
     unanimous_runs,
 )
 from lengthgen.empirical.trial.diagnosis import diagnose, disagreements
@@ -43,6 +45,7 @@ def as_json(evidence: Sequence[CellEvidence], main: Criteria, frozen: str | None
         "unanimous_runs": unanimous_runs(),
         "never_fit": [str(cell.key) for cell in cells if cell.predicted and not cell.outcome.fit],
         "rules": {rule: association(judge(evidence, replace(main, rule=rule))) for rule in RULES},
+        "baselines": beside_baselines(cells),
         "rules_differ": _cells_where_rules_differ(cells),
         "breaking": breaking_summary(cells),
         "sensitivity": sensitivity(evidence, main),
@@ -80,9 +83,11 @@ def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list
             "observed": cell.observed,
             "verdict": cell.verdict,
             "lacking_runs": lacking,
+            "likely_runs": likely,
             **{name: asdict(of_runs) for name, of_runs in cell.shares.items()},
             "e_against": cell.e_against,
             "e_for": cell.e_for,
+            "near_half": cell.near_half,
             "estimates": cell.estimates(),
             "best_on_test": {name: asdict(best.shares[name]) for name in ("fit", "generalizes")},
             "curve": _curve(cell.outcomes),
@@ -94,7 +99,9 @@ def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list
             "post_hoc": cell.post_hoc,
             "not_frozen": _not_frozen(entry, criteria),
         }
-        for cell, lacking, best, entry in zip(cells, lacking_runs(cells), published, entries, strict=True)
+        for cell, lacking, likely, best, entry in zip(
+            cells, lacking_runs(cells), likely_runs(cells), published, entries, strict=True
+        )
     ]
 
 

@@ -12,6 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from lengthgen.circuits.forecast.rates import ALWAYS_NO, BASELINES, KINDS, RATE, RATE_WITH_SRC, is_of_kind
 from lengthgen.circuits.prediction_record import RULES
 from lengthgen.questions.predict import interval_text
 from lengthgen.terminal.layout import (
@@ -21,6 +22,7 @@ from lengthgen.terminal.layout import (
     filled,
     more,
     percent,
+    rounded,
     share_text,
     texts,
     titled,
@@ -40,6 +42,12 @@ VERDICTS = {
 """Verdicts in words; on a screen without room for all cells, those of the first ones are kept."""
 BARS, BARS_IN_ASCII = " ▁▂▃▄▅▆▇█", " .:-=+*%#"
 """Exact match from 0 to solved as characters, and as characters for streams that have ASCII alone."""
+BASELINES_IN_WORDS = {
+    ALWAYS_NO: ALWAYS_NO,
+    RATE: "rate by encoding and format",
+    RATE_WITH_SRC: "the same, with: SRC invariant or not",
+}
+"""Baselines in words."""
 FEW_NAMES = 3
 """Largest number of cells that a sentence names."""
 
@@ -80,9 +88,10 @@ def trial_screen(trial: Mapping[str, Any], folder: Path) -> Screen:
         *(["forecast: share of the fitting runs that should generalize, with its 95 % interval"] * forecast),
         f"runs: that generalize, of those that fit; {BARS[-1]}: exact match from {trial['main']['threshold']:g} on, "
         "in the median run",
-        *(["more: fitting runs that agree and would decide the cell (--until-decided trains them)"] * undecided),
+        *(["more: runs that probably decide the cell, if its shares stay as they are (--until-decided)"] * undecided),
         *([f"{late} {'cell' if late == 1 else 'cells'} not predicted before training"] if late else []),
         found(trial),
+        *beside_baselines(trial),
         f"to draw it: {shlex.join(draw)}",
     ]
 
@@ -131,9 +140,14 @@ def forecast_text(forecast: Mapping[str, Any] | None) -> str:
 
 
 def verdict_text(cell: Mapping[str, Any]) -> str:
-    """Return the verdict on a cell in words, and how many runs an undecided one lacks."""
+    """Return the verdict on a cell in words, and how many runs an undecided one probably lacks."""
     word = VERDICTS[cell["verdict"]]
-    return f"{word}: {cell['lacking_runs']} more" if word == "undecided" else word
+    return f"{word}: {likely_text(cell['likely_runs'])} more" if word == "undecided" else word
+
+
+def likely_text(likely: Mapping[str, Any]) -> str:
+    """Return the number of further runs that probably decide a cell."""
+    return f"over {likely['most']:,}" if likely["runs"] is None else f"about {likely['runs']:,}"
 
 
 def found(trial: Mapping[str, Any]) -> str:
@@ -152,11 +166,40 @@ def found(trial: Mapping[str, Any]) -> str:
         return "No cell has a prediction."
     if not decided:
         return f"No cell is decided: {waiting}."
-    first = f"{len(of['agrees'])} of {decided} decided {'cell' if decided == 1 else 'cells'} did as predicted"
+    first = f"{_by_kind(of['agrees'], of['agrees'] + refuted)} did as predicted"
     named = [f"{_name(cell, cells)} ({_runs(cell)} fitting runs generalize)" for cell in refuted[:FEW_NAMES]]
     if len(refuted) > FEW_NAMES:
         named.append(f"{len(refuted) - FEW_NAMES} more")
     return f"{first}{'; not so: ' * bool(refuted)}{', '.join(named)}." + f" Open: {waiting}." * bool(waiting)
+
+
+def _by_kind(some: Sequence[Mapping[str, Any]], cells: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many cells of some are among others, of encodings in use, of ideal ones, and of all."""
+
+    def counted(kind: str) -> str:
+        right, of_kind = ([cell for cell in group if is_of_kind(cell["encoding"], kind)] for group in (some, cells))
+        return f"{len(right)} of {len(of_kind)}"
+
+    total = f"{counted('all')} decided {'cell' if len(cells) == 1 else 'cells'}"
+    ideal = sum(is_of_kind(cell["encoding"], "ideal") for cell in cells)
+    if ideal in (0, len(cells)):
+        return f"{total} ({'ideal encodings' if ideal else 'encodings in use'})"
+    return f"Encodings in use: {counted('in use')}; ideal: {counted('ideal')}; together {total}"
+
+
+def beside_baselines(trial: Mapping[str, Any]) -> list[str]:
+    """Return a line on how often the forecast and each baseline are right, if a cell is observed."""
+    kinds = trial["baselines"]["kinds"]
+    if not kinds["all"]["cells"]:
+        return []
+    shown_kinds = [kind for kind in KINDS if kinds[kind]["cells"]]
+    names = [name for name in ("forecast", *BASELINES) if kinds["all"]["scores"][name]["answered"]]
+    rates = "; ".join(f"{name} {', '.join(_right(kinds[kind], name) for kind in shown_kinds)}" for name in names)
+    return [f"right ({', '.join(shown_kinds)}): {rates}"]
+
+
+def _right(of_kind: Mapping[str, Any], name: str) -> str:
+    return f"{of_kind['scores'][name]['right']} of {of_kind['cells']}"
 
 
 def _cells(trial: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -184,7 +227,33 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
         for cell, name in zip(trial["cells"], _cell_names(trial), strict=True)
         if cell["diagnosis"]
     )
-    return Group(verdicts_table(trial), *map(Text, diagnoses))
+    return Group(*_baselines_table(trial), verdicts_table(trial), *map(Text, diagnoses))
+
+
+def _baselines_table(trial: Mapping[str, Any]) -> list[Group]:
+    """Return how often each rule and each baseline is right, by kind of encoding; nothing without an observed cell."""
+    kinds = trial["baselines"]["kinds"]
+    shown_kinds = [kind for kind in KINDS if kinds[kind]["cells"]]
+    if not shown_kinds:
+        return []
+    rows = [
+        (
+            RULES.get(name, BASELINES_IN_WORDS.get(name, name)),
+            *(
+                f"{_right(kinds[kind], name)}  {rounded(kinds[kind]['scores'][name]['brier'], '.3f')}"
+                for kind in shown_kinds
+            ),
+        )
+        for name in kinds["all"]["scores"]
+        if kinds["all"]["scores"][name]["answered"]
+    ]
+    return [
+        titled(
+            "Right by the majority of fitting runs, and Brier score: baselines last",
+            filled(("", *(f"{kind}{' encodings' if kind != 'all' else ''}" for kind in shown_kinds)), rows),
+            f"rates: {trial['baselines']['source']} ({trial['baselines']['runs']:,} runs)",
+        )
+    ]
 
 
 def verdicts_table(trial: Mapping[str, Any]) -> Group:
@@ -222,11 +291,24 @@ def verdicts_table(trial: Mapping[str, Any]) -> Group:
     notes += [
         *(f"{name}: not predicted before training" for cell, name in cells if not cell["predicted_before_training"]),
         f"a verdict needs {trial['unanimous_runs']} fitting runs that agree; e: e-value for it (e-BH over the cells)",
+        *_likely_lines(cells),
         "share: do over 5%, over 50%, over 90% of the fitting runs generalize? y, n, or ? where it is undecided",
     ]
     if trial["never_fit"]:
         notes.append(f"predicted to generalize, and no run fits: {', '.join(trial['never_fit'])}")
     return Group(titled(title, table, *notes), _rules_table(trial))
+
+
+def _likely_lines(cells: Sequence[tuple[Mapping[str, Any], str]]) -> list[str]:
+    """Return a line for each open cell: how many further runs probably decide it, and its e-value near one half."""
+    return [
+        f"{name}: {likely_text(likely)} more runs, if its shares stay as they are ({percent(likely['share'])} of the "
+        f"fitting runs); at least {cell['lacking_runs']}, if they agree"
+        + (f"; e-value by the mixture near one half {e_value_text(max(near.values()))}" if near else "")
+        for cell, name in cells
+        for likely, near in [(cell["likely_runs"], cell["near_half"])]
+        if likely
+    ]
 
 
 _TWO_BY_TWO = {"yes, yes": "yes_yes", "yes, no": "yes_no", "no, yes": "no_yes", "no, no": "no_no"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from lengthgen.empirical.studies.verdict.verdict_command import verdict_screen
+from lengthgen.empirical.studies.verdict.verdict_command import together_screen, verdict_screen
 from lengthgen.proofs_checks.claim import Evidence, Strength
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
 from lengthgen.questions.encodings import encodings_screen, encodings_table, full_matrix
@@ -97,22 +97,35 @@ def test_equal_values_of_successive_scales_are_one_row():
     assert shown.startswith("exact: SRC(f, 60) = 60") and shown.count("more: --details") == 2
 
 
-def test_the_verdict_shows_the_judging_half_and_ranks_the_rules():
-    pair = {
-        "first": "a",
-        "second": "b",
-        "wins_first": 9,
-        "wins_second": 1,
-        "against_second": 99.0,
-        "against_first": 0.1,
-    }
-    answer = {
+def judged_verdict():
+    """Made-up answer of one preregistration: thirty rules against a baseline, and a registered pair."""
+    wins = {"wins_first": 9, "wins_second": 1}
+    e_values = {"against_second": 99.0, "against_first": 0.1}
+    pair = {"first": "r0", "second": "b", "better": "r0", **wins, **e_values}
+    scores = {"always-no": 0.3, "rate": None, "r0": 0.2, "elsewhere": 0.1}
+    return {
         "title": "Which?", "runs": 9, "seen": 3, "cells": 4, "counting": 2, "gaps": 0,
-        "pairs": [pair | {"part": part, "better": "a"} for part in ("all", "judgement") for _ in range(30)],
-        "rules": {name: {"judgement": {"brier": score}} for name, score in (("a", 0.2), ("b", 0.1), ("c", None))},
-        "breaking": {"a": {"exact": {"successes": 1, "trials": 4}}, "b": {"exact": {"successes": 0, "trials": 0}}},
+        "pairs": [pair | {"part": part} for part in ("all", "judgement")],
+        "fair": [
+            {"first": f"r{n}", "second": "rate with SRC", "kind": kind, "better": better, **wins, **e_values}
+            for n in range(30) for kind, better in (("in use", "rate with SRC"), ("all", f"r{n}"))
+        ],
+        "kinds": {"all": {"rules": {name: {"brier": score} for name, score in scores.items()}}},
     }  # fmt: skip
+
+
+def test_the_verdict_shows_rules_beside_baselines_and_ranks_them():
+    answer = judged_verdict()
     shown = on_one_screen(verdict_screen(answer))
-    assert "a b 9 : 1 99 : 0.1 a" in shown
-    assert int(shown.partition(" and ")[2].split()[0]) + shown.count("9 : 1") == 30
-    assert "Brier score: b 0.100, a 0.200" in shown and "scale: a 25%" in shown
+    assert "r0 rate with SRC 9:1 (99) - no task 9:1 (99) +" in shown and "r1 " not in shown, "not registered"
+    assert "Brier score: r0 0.200, always-no 0.300" in shown
+    assert "r0 against b 9 : 1 99 : 0.1: r0" in shown
+
+
+def test_all_verdicts_together_keep_to_one_screen():
+    answer = judged_verdict()
+    answer["pairs"] += [pair | {"first": f"r{n}"} for n in range(1, 30) for pair in answer["pairs"][:2]]
+    trials = {"trials": 3, "own": {"consistent": 5, "refuted": 2}, "over_all": {"consistent": 1, "refuted": 0}}
+    over_all = {"experiments": {"first": answer, "second": answer}, "trials": trials, "hypotheses": 70, "rejected": 4}
+    shown = on_one_screen(together_screen(over_all))
+    assert "it keeps 1 of 5 consistent, 0 of 2 refuted" in shown and "--details" in shown

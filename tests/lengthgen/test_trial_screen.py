@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from lengthgen.empirical.trial.trial import as_json
-from lengthgen.questions.trial_tables import Sparkline, forecast_text, found, trial_screen
+from lengthgen.questions.trial_tables import Sparkline, beside_baselines, forecast_text, found, trial_screen
 from lengthgen.terminal.layout import LINES, WIDEST
 from tests.empirical.conftest import smoke_run
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNFIT, YES, evidence, histories
@@ -54,7 +54,7 @@ def test_a_cell_is_a_line(trial):
         "rpe padded - 0 of 9 ███ refuted",
         "ape padded - 0 of 6 ███ agrees",
         "rpe filled - 6 of 13 ███ mixed",
-        f"rope filled - 2 of 2 ████ undecided: {trial['cells'][4]['lacking_runs']} more",
+        f"rope filled - 2 of 2 ████ undecided: about {trial['cells'][4]['likely_runs']['runs']} more",
         "alibi filled - 0 of 0 █▄██ not learnt",
         "rotary as written - 0 of 6 ███ no prediction",
     ]
@@ -69,12 +69,22 @@ def test_a_forecast_has_its_interval():
 
 def test_two_sentences_say_what_was_found(trial):
     assert found(trial) == (
-        "2 of 3 decided cells did as predicted; not so: rpe on padded operands (0 of 9 fitting runs generalize). "
+        "Encodings in use: 1 of 2; ideal: 1 of 1; together 2 of 3 decided cells did as predicted; "
+        "not so: rpe on padded operands (0 of 9 fitting runs generalize). "
         "Open: 1 undecided for want of runs, 1 mixed (some runs generalize, others do not), 1 learnt by no run."
     )
-    assert found(trial_of(({SOLVES: 6}, YES))) == "1 of 1 decided cell did as predicted."
+    assert found(trial_of(({SOLVES: 6}, YES))) == ("1 of 1 decided cell (encodings in use) did as predicted.")
+    ideal = trial_of(({SOLVES: 6}, YES, "t/f/ipe-sh"), ({SOLVES: 6}, YES, "t/f/ipe"))
+    assert found(ideal) == "2 of 2 decided cells (ideal encodings) did as predicted."
     assert found(trial_of(({SOLVES: 2}, YES))) == "No cell is decided: 1 undecided for want of runs."
     assert found(trial_of(({SOLVES: 6}, None))) == "No cell has a prediction."
+
+
+def test_the_screen_says_how_often_baselines_are_right(trial):
+    assert beside_baselines(trial) == [
+        "right (in use, ideal, all): always-no 3 of 3, 0 of 1, 3 of 4; rate 3 of 3, 1 of 1, 4 of 4; "
+        "rate with SRC 3 of 3, 1 of 1, 4 of 4"
+    ]
 
 
 def test_several_tasks_are_named_above_their_cells():

@@ -28,6 +28,7 @@ class Cell:
             run may be the mean of several where a source gives no more. Where a source bins lengths, the key is the
             largest length of the bin. There is at least one run, each measured up to and beyond the training length.
         remark: trap of this cell, for people; empty if there is none.
+        operands: format of the task, of one's own runs; published results have each one of their own.
         group: name of the group of runs if the data set has several cells of one question; else empty.
     """
 
@@ -36,6 +37,7 @@ class Cell:
     runs: Mapping[str, Mapping[int, float]]
     remark: str = ""
     group: str = ""
+    operands: str = ""
 
     @property
     def name(self) -> str:
@@ -88,6 +90,7 @@ def _cell(store: RunStore, runs: list[Run]) -> Cell:
     return Cell(
         evidence=OWN,
         group=first.group,
+        operands=first.task.format,
         question=Question(subject=subject, encoding=first.encoding, train=max(first.train), test=test),
         runs={f"seed {run.seed}": store.final_exact_match(run) for run in runs},
     )

@@ -265,25 +265,29 @@ KINDS = {"theories": "", "references": "base rate", "controls": "control"}
 
 
 def court_screen(answer: Mapping[str, Any]) -> Screen:
-    """Return the verdicts in a sentence, and the scores of each theory and base rate."""
+    """Return the verdicts in a sentence, and the scores of each baseline, theory and base rate."""
     named: dict[str, list[str]] = {"supported": [], "refuted": []}
     for name, row in answer["theories"].items():
         named.setdefault(row["verdict"], []).append(name)
     verdicts = "; ".join(f"{verdict}: {', '.join(names)}" for verdict, names in named.items() if names)
-    rows = [(name, row) for part in ("theories", "references") for name, row in answer[part].items()]
+    baselines = {name: row for name, row in answer["references"].items() if name in row.get("against", {})}
+    own = {name: row for name, row in answer["theories"].items() if row["post_hoc"]}
+    rows = list((baselines | own | answer["theories"] | answer["references"]).items())
 
     def form(shown: int) -> Group:
         named = ((Text(f"{name}{' (post hoc)' * bool(row.get('post_hoc'))}"), row) for name, row in rows[:shown])
         return titled(
             verdicts,
             filled(
-                ("theory", "answers", "right", "wrong yes", "wrong no", "Brier", "verdict"),
-                ((name, *_numbers(row)[:5], row["verdict"]) for name, row in named),
+                ("theory", "answers", "right", "wrong yes", "wrong no", "Brier", "beats", "verdict"),
+                ((name, *_numbers(row)[:5], _beside_baselines(row), row["verdict"]) for name, row in named),
             ),
             *more(len(rows), shown),
+            _kinds_line(answer),
             f"{len(answer['cells'])} {answer['evidence']} cells, {len(answer['did_not_fit'])} of them without fit; "
             f"solved from {answer['threshold']:.0%} on. Supported, refuted: Brier score below, above that of the base "
-            "rate over the cells that it answers (95 % interval over tasks). An abstention counts as probability 1/2",
+            "rate over the cells that it answers (95 % interval over tasks). Beats: "
+            f"{BASELINES_LINE}. An abstention counts as probability 1/2",
         )
 
     return cut_to_screen(len(rows), form)
@@ -292,12 +296,22 @@ def court_screen(answer: Mapping[str, Any]) -> Screen:
 def court_table(answer: Mapping[str, Any]) -> Group:
     """Return a row for each theory, base rate and control, and below it the cells on which theories disagree."""
     table = columns(
-        "theory", "", "answers", "right", "wrong yes", "wrong no", "Brier", "log", "to base rate", "verdict"
+        "theory",
+        "",
+        "answers",
+        "right",
+        "wrong yes",
+        "wrong no",
+        "Brier",
+        "log",
+        "to base rate",
+        "beats",
+        "verdict",
     )
     for part, kind in KINDS.items():
         for name, row in answer[part].items():
             mark = "post hoc" if row.get("post_hoc") else kind
-            table.add_row(Text(name), mark, *_numbers(row), row["verdict"])
+            table.add_row(Text(name), mark, *_numbers(row), _beside_baselines(row), row["verdict"])
     cells = answer["cells"]
     not_measured = sum(not cell["fit_measured"] for cell in cells)
     notes = [
@@ -306,6 +320,8 @@ def court_table(answer: Mapping[str, Any]) -> Group:
         "right: answered cells that are as predicted. An abstention is scored as probability 1/2 (Brier 0.25).",
         "to base rate: difference of the Brier score to that of the base rate over answered cells, with a 95 % "
         "interval over tasks; supported if below 0, refuted if above",
+        f"beats: {BASELINES_LINE}",
+        _kinds_line(answer),
         "verdicts at thresholds " + ", ".join(f"{threshold:g}" for threshold in answer["thresholds"]) + ":",
         *(f"  {name}: {_at_all(row)}" for name, row in answer["theories"].items()),
         f"predictions frozen before any outcome was read: {answer['frozen']}",
@@ -313,6 +329,32 @@ def court_table(answer: Mapping[str, Any]) -> Group:
     ]
     title = f"Theories of length generalization judged by {answer['evidence']} results, solved from "
     return Group(titled(f"{title}{answer['threshold']:.0%} on", table, *notes), _disagreements(answer))
+
+
+BASELINES_LINE = (
+    "better +, worse -, open ? than always-no, than the rate by encoding and format, and than that rate among cells of "
+    "which src says the same"
+)
+
+
+_SIGNS = {"supported": "+", "refuted": "-", "undecided": "?"}
+
+
+def _beside_baselines(row: Mapping[str, Any]) -> str:
+    """Return a sign for each baseline: is the theory better, worse, or neither?"""
+    return "".join(_SIGNS[each["verdict"]] for each in row.get("against", {}).values())
+
+
+def _kinds_line(answer: Mapping[str, Any]) -> str:
+    """Return how many cells are of encodings in use and of ideal ones, and who is right in how many of these."""
+    rows = {name: row["kinds"] for name, row in answer["theories"].items() if "kinds" in row}
+    if not rows:
+        return "no cell is scored"
+    cells = {kind: its["cells"] for kind, its in next(iter(rows.values())).items()}
+    if not cells["ideal"]:
+        return f"all {cells['all']} scored cells are of encodings in use"
+    right = "; ".join(f"{name} {its['in use']['right']}, {its['ideal']['right']}" for name, its in rows.items())
+    return f"right of {cells['in use']} cells in use, of {cells['ideal']} ideal ones: {right}"
 
 
 def _numbers(row: Mapping[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lengthgen.circuits.forecast.rates import ALWAYS_NO
 from lengthgen.circuits.prediction_record import SURE
 from lengthgen.empirical.experiment.judge import ABSTAINED, CONFIDENCE, confusion, says
 from lengthgen.empirical.experiment.outcome import Outcome
@@ -29,13 +30,18 @@ LEAST_TASKS = 5
 """Least number of answered tasks for a verdict; the bootstrap of fewer clusters is too narrow."""
 BASE_RATE = "base-rate"
 """Reference that verdicts compare a theory with."""
+RATE_BY_ENCODING, RATE_WITH_SRC = "base-rate-encoding", "base-rate-src"
 REFERENCES: dict[str, str] = {
+    ALWAYS_NO: "no to every question",
     BASE_RATE: "share of generalizing runs in the cells of all other tasks",
-    "base-rate-encoding": "the same, in the cells of other tasks with the same encoding",
+    RATE_BY_ENCODING: "the same, in the cells of other tasks with the same encoding and format",
+    RATE_WITH_SRC: "that by encoding and format, in cells of which `src` says the same: SRC counted, not believed",
     "base-rate-evidence": "the same, in the cells of other tasks of the same data set",
     "base-rate-task": "the same, in the other cells of the same task",
 }
 """Name of each base rate -> what it says."""
+BASELINES = (ALWAYS_NO, RATE_BY_ENCODING, RATE_WITH_SRC)
+"""References that know no theory, or one bit of it: every theory is compared with each ([F], asked afterwards)."""
 CONTROLS = {
     "opposite-of-src": "the opposite of our literal reading: must be refuted",
     "fed-with-answers": "knows the outcomes: must be supported",
@@ -71,7 +77,7 @@ def score(judged: Judged, probabilities: Probabilities, base: Sequence[float]) -
         "log": float(np.mean([_log_score(*pair) for pair in pairs])),
         "brier_answered": float(brier[answered].mean()) if answered.any() else None,
         "against_base": against,
-        "verdict": _verdict(against),
+        "verdict": verdict_on(against),
     }
 
 
@@ -113,8 +119,8 @@ def difference(
     }
 
 
-def _verdict(against: Mapping[str, Any] | None) -> str:
-    """Return the verdict that a difference to the base rate gives."""
+def verdict_on(against: Mapping[str, Any] | None) -> str:
+    """Return the verdict that a difference to a base rate gives."""
     if against is None or against["tasks"] < LEAST_TASKS:
         return "undecided"
     return "supported" if against["high"] < 0 else "refuted" if against["low"] > 0 else "undecided"
@@ -126,18 +132,28 @@ def _log_score(outcome: Outcome[Cell], probability: float | None) -> float:
     return -outcome.share * math.log(p) - (1 - outcome.share) * math.log(1 - p)
 
 
-def base_rates(judged: Judged) -> dict[str, list[float]]:
-    """Return the probabilities of every base rate for cells with a fitting run, (successes + 1) / (cells + 2)."""
+def base_rates(judged: Judged, literal: Probabilities) -> dict[str, list[float]]:
+    """Return the probabilities of every reference for cells with a fitting run, rates as (successes + 1) / (cells + 2).
+
+    Args:
+        judged: outcomes of the cells.
+        literal: probabilities of the theory `src` for the same cells.
+    """
+    answer_of = {outcome.cell.name: says(probability) for outcome, probability in zip(judged, literal, strict=True)}
 
     def rates(counts: Callable[[Cell, Cell], bool]) -> list[float]:
         shares = [[other.share for other in judged if counts(outcome.cell, other.cell)] for outcome in judged]
         return [(sum(of_others) + 1) / (len(of_others) + 2) for of_others in shares]
 
+    def alike(cell: Cell, other: Cell) -> bool:
+        setting = [(each.question.encoding, each.operands) for each in (cell, other)]
+        return cell.task != other.task and setting[0] == setting[1]
+
     return {
+        ALWAYS_NO: [1 - SURE] * len(judged),
         BASE_RATE: rates(lambda cell, other: cell.task != other.task),
-        "base-rate-encoding": rates(
-            lambda cell, other: cell.task != other.task and cell.question.encoding == other.question.encoding
-        ),
+        RATE_BY_ENCODING: rates(alike),
+        RATE_WITH_SRC: rates(lambda cell, other: alike(cell, other) and answer_of[cell.name] == answer_of[other.name]),
         "base-rate-evidence": rates(lambda cell, other: cell.task != other.task and cell.evidence == other.evidence),
         "base-rate-task": rates(lambda cell, other: cell is not other and cell.task == other.task),
     }

@@ -8,11 +8,15 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from lengthgen.empirical.experiment.judge import says
+import numpy as np
+
+from lengthgen.circuits.forecast.rates import KINDS, is_of_kind
+from lengthgen.empirical.experiment.judge import confusion, says
 from lengthgen.empirical.experiment.outcome import Outcome
 from lengthgen.empirical.studies.court.cells import Cell
 from lengthgen.empirical.studies.court.scores import (
     BASE_RATE,
+    BASELINES,
     CONTROLS,
     REFERENCES,
     Probabilities,
@@ -21,6 +25,7 @@ from lengthgen.empirical.studies.court.scores import (
     controls,
     difference,
     score,
+    verdict_on,
 )
 from lengthgen.empirical.studies.theories.rival import Guess, Question, Theory
 from lengthgen.infrastructure.shapes import COUNT, NUMBER, TEXT, both, made_into, or_none, reads
@@ -117,20 +122,48 @@ class _Judged:
     def __init__(self, cells: Sequence[Cell], frozen: Frozen, threshold: float) -> None:
         self.all_outcomes = [cell.outcome(threshold) for cell in cells]
         self.judged = [each for each in self.all_outcomes if each.fit]
-        self.base = base_rates(self.judged)
         self.probabilities: dict[str, Probabilities] = {
             name: [guesses[outcome.cell.name].probability for outcome in self.judged]
             for name, guesses in frozen.guesses.items()
         }
+        literal = self.probabilities.get(LITERAL, [None] * len(self.judged))
+        self.base = base_rates(self.judged, literal)
         self.probabilities |= self.base
         if LITERAL in frozen.guesses:
-            self.probabilities |= controls(self.judged, self.probabilities[LITERAL])
+            self.probabilities |= controls(self.judged, literal)
 
     def scores(self) -> dict[str, dict[str, Any]]:
         """Return the score of everybody; nothing without a judged cell."""
         if not self.judged:
             return {}
         return {name: score(self.judged, values, self.base[BASE_RATE]) for name, values in self.probabilities.items()}
+
+    def against_baselines(self, name: str) -> dict[str, Any]:
+        """Return baseline -> difference of the Brier scores over the cells that a theory answers, and the verdict."""
+        values = self.probabilities[name]
+        answered = np.array([probability is not None for probability in values])
+        scores = brier_scores(self.judged, values)
+        differences = {
+            baseline: difference(self.judged, scores, brier_scores(self.judged, self.base[baseline]), answered)
+            if answered.any()
+            else {}
+            for baseline in BASELINES
+        }
+        return {name: each | {"verdict": verdict_on(each or None)} for name, each in differences.items()}
+
+    def by_kind(self, name: str) -> dict[str, Any]:
+        """Return kind of encoding -> its cells, the right answers of a theory, and its mean Brier score."""
+        kinds = {}
+        for kind in KINDS:
+            chosen = [at for at, each in enumerate(self.judged) if is_of_kind(each.cell.question.encoding, kind)]
+            judged, values = [self.judged[at] for at in chosen], [self.probabilities[name][at] for at in chosen]
+            counts = confusion((says(value), each.observed) for value, each in zip(values, judged, strict=True))
+            kinds[kind] = {
+                "cells": len(judged),
+                "right": counts["right_yes"] + counts["right_no"],
+                "brier": float(brier_scores(judged, values).mean()) if judged else None,
+            }
+        return kinds
 
     def brier_by_evidence(self, name: str) -> dict[str, float]:
         """Return data set -> mean Brier score of one theory."""
@@ -160,7 +193,13 @@ def _score_as_json(name: str, scored: Mapping[float, Mapping[str, Mapping[str, A
         str(threshold): {name: of_threshold[name] for name in ("verdict", "brier")}
         for threshold, of_threshold in here.items()
     }
-    return {**here[MAIN_THRESHOLD], "by_threshold": by_threshold, "by_evidence": main.brier_by_evidence(name)}
+    return {
+        **here[MAIN_THRESHOLD],
+        "against": main.against_baselines(name),
+        "kinds": main.by_kind(name),
+        "by_threshold": by_threshold,
+        "by_evidence": main.brier_by_evidence(name),
+    }
 
 
 def _cell_as_json(outcome: Outcome[Cell], frozen: Frozen) -> dict[str, Any]:

@@ -10,3 +10,5 @@ COMMANDS = {
 }
 FIGURES = ("cell_figures", "rule_figures")
 VIEW = "report_view"
+WEAK = frozenset({"name", "k-sparse", "encodings-order"})
+"""Rules that always-no beats: registered opponents that show little."""

@@ -3,7 +3,8 @@
 A cell counts if at least `stopping.fitting` of its runs fit.  Everything else about outcomes is conditional on that:
 a model that does not fit its training scales says nothing on longer inputs.  Shares are taken over the tasks that
 training has reached in the order of their hashes, a random sample (`pairs.reached`); a pair of rules is judged on
-the tasks that are reached in the cells on which the two differ.
+the tasks that are reached in the cells on which the two differ.  Baselines that were asked afterwards are in `fair`,
+and `kinds` tells encodings in use and ideal ones apart on the half that judges.
 """
 
 from collections import Counter
@@ -14,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from lengthgen.circuits.forecast.rates import BASELINES, KINDS
 from lengthgen.empirical.experiment.judge import ABSTAINED, Estimand, confusion, decides, e_bh, loss, share
+from lengthgen.empirical.studies.verdict.fair import fair, of_kind
 from lengthgen.empirical.studies.verdict.frozen import FrozenCells
 from lengthgen.empirical.studies.verdict.pairs import comparison, reached
 from lengthgen.empirical.studies.verdict.population import HALVES
@@ -39,6 +42,8 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
     sampled = [each for each in counting if each.cell.name in names]
     parts = {part: [each for each in sampled if part in ("all", each.cell.half)] for part in PARTS}
     compared = {part: comparison(frozen, runs, part, seen) for part in PARTS}
+    against_baselines = fair(frozen, runs, seen)
+    rules = list(dict.fromkeys((*preregistration.rules, *BASELINES)))
     runs_of_sample = {name: of_cell for name, of_cell in runs.items() if name in names}
     return {
         "title": preregistration.title,
@@ -58,13 +63,19 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
         "sample": {"tasks": len({cell.task for cell in sample}), "cells": len(sample), "counting": len(sampled)},
         "never_fit": _never_fit([each for each in seen if each.cell.name in names and not each.fit]),
         "rules": {rule: {part: _score(cells, rule) for part, cells in parts.items()} for rule in preregistration.rules},
+        "baselines": {"half": HALVES[0], "runs": against_baselines.fitted},
+        "fair": against_baselines.as_json(),
+        "kinds": {
+            kind: {
+                "rules": {rule: _score(of_kind(against_baselines.cells, kind), rule) for rule in rules},
+                "decided": _decided(of_kind(counting, kind), preregistration.stopping.alpha),
+                "breaking": _all_breaking(of_kind(sampled, kind), frozen),
+            }
+            for kind in KINDS
+        },
         "pairs": [answer for each in compared.values() for answer in each.as_json()],
         "decided": _decided(counting, preregistration.stopping.alpha),
-        "breaking": {
-            rule: _breaking(sampled, rule, first=preregistration.train[1] + 1)
-            for rule in NAME_SCALES
-            if rule in preregistration.rules
-        },
+        "breaking": _all_breaking(sampled, frozen),
         "points": _counts(sampled, "format"),
         "strata": _counts(sampled, "stratum"),
         "formats": _formats(frozen, runs_of_sample),
@@ -110,6 +121,12 @@ def _decided(cells: Sequence[SeenCell], alpha: float) -> dict[str, Any]:
             "by_e_bh": sum(map(max, zip(rejected[::2], rejected[1::2], strict=True))),
         }
     return answer
+
+
+def _all_breaking(cells: Sequence[SeenCell], frozen: FrozenCells) -> dict[str, Any]:
+    """Return rule -> `_breaking`, for the rules that name scales."""
+    rules, first = frozen.preregistration.rules, frozen.preregistration.train[1] + 1
+    return {rule: _breaking(cells, rule, first=first) for rule in NAME_SCALES if rule in rules}
 
 
 def _breaking(cells: Sequence[SeenCell], rule: str, *, first: int) -> dict[str, Any]:

@@ -12,7 +12,11 @@ from lengthgen.empirical.studies.verdict.frozen import CELLS, FrozenCells, freez
 from lengthgen.empirical.studies.verdict.judgement import judge
 from lengthgen.empirical.studies.verdict.pairs import decided_pairs, rounds
 from lengthgen.empirical.studies.verdict.power import gate
-from lengthgen.empirical.studies.verdict.preregistration import Preregistration, load_preregistration
+from lengthgen.empirical.studies.verdict.preregistration import (
+    Preregistration,
+    load_preregistration,
+    names,
+)
 from lengthgen.empirical.studies.verdict.rerun import decided, judged, met, of_all, of_deciding, rerun
 from lengthgen.empirical.studies.verdict.runs import (
     CellRun,
@@ -23,6 +27,7 @@ from lengthgen.empirical.studies.verdict.runs import (
     seen_cells,
     train_wanted,
 )
+from lengthgen.empirical.studies.verdict.together import together
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import locked, require_folder, write_json
 from lengthgen.infrastructure.messages import tell
@@ -106,6 +111,34 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
     """Return the judgement of the stored runs."""
     _, folder, frozen = _frozen(name, out)
     return {"name": name, "deviations": _deviations(folder)} | judge(frozen, load_runs(frozen, folder))
+
+
+def together_answer(out: Path) -> dict[str, Any]:
+    """Return the judgement of every preregistration with frozen answers in `out`, and of the trials stored beside it.
+
+    Raises:
+        VerdictError: no preregistration has frozen answers in `out`.
+    """
+    stored = {}
+    for name in names():
+        if (out / name / CELLS).is_file():
+            _, folder, frozen = _frozen(name, out)
+            stored[name] = (frozen, load_runs(frozen, folder))
+    if not stored:
+        raise VerdictError(f"{out} has no frozen answers: run lengthgen verdict NAME --freeze --out {out} first")
+    stored = dict(sorted(stored.items(), key=lambda item: -len(item[1][0].cells)))
+    answer = together(stored, out.resolve().parent)
+    for name, judgement in answer["experiments"].items():
+        judgement["deviations"] = _deviations(out / name)
+        judgement["without_power"] = _without_power(name, out) if (out / name / GATE).is_file() else []
+    return answer
+
+
+def _without_power(name: str, out: Path) -> list[str]:
+    """Return the pairs of rules that runs were not expected to decide, whichever is true, by the stored power."""
+    gate = stored_gate(name, out)["pairs"]
+    weak = (sorted((each["true"], each["against"])) for each in gate if each["verdict"] != "can decide")
+    return list(dict.fromkeys(" and ".join(pair) for pair in weak))
 
 
 def _deviations(folder: Path) -> Any:

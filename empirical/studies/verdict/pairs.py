@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lengthgen.circuits.forecast.rates import KINDS, is_of_kind
 from lengthgen.empirical.experiment.judge import ABSTAINED, LARGEST_LOG, EvidenceError, e_bh, loss
 from lengthgen.empirical.studies.verdict.frozen import FrozenCell, FrozenCells
 from lengthgen.empirical.studies.verdict.population import HALVES, hash_order
@@ -209,6 +210,7 @@ class Comparison:
         reached: pair -> those in tasks that training has reached.
         evidence: pair -> evidence from the reached cells that count.
         brier: the same by Brier scores.
+        by_kind: pair -> kind of encoding -> the evidence of the cells of that kind.
     """
 
     part: str
@@ -217,6 +219,7 @@ class Comparison:
     reached: Mapping[Pair, Sequence[FrozenCell]]
     evidence: Mapping[Pair, PairEvidence]
     brier: Mapping[Pair, PairEvidence]
+    by_kind: Mapping[Pair, Mapping[str, PairEvidence]]
 
     @cached_property
     def better(self) -> dict[Pair, str]:
@@ -242,6 +245,10 @@ class Comparison:
                 "against_first": evidence.against[0],
                 "against_second": evidence.against[1],
                 "better": self.better[pair],
+                "kinds": {
+                    kind: {"cells": of_kind.cells, "wins_first": of_kind.wins_a, "wins_second": of_kind.wins_b}
+                    for kind, of_kind in self.by_kind[pair].items()
+                },
                 "trajectory": _thinned(evidence.trajectory),
                 "brier": dict(zip(("against_first", "against_second"), self.brier[pair].against, strict=True)),
             }
@@ -307,6 +314,13 @@ def comparison(
         reached=judged,
         evidence=evidence(judged, Score.RIGHT),
         brier=evidence(reached_by_pair(by_brier), Score.BRIER),
+        by_kind={
+            pair: {
+                kind: evidence({pair: [cell for cell in cells if is_of_kind(cell.encoding, kind)]}, Score.RIGHT)[pair]
+                for kind in KINDS
+            }
+            for pair, cells in judged.items()
+        },
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from lengthgen.empirical.studies.verdict import WEAK
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration
 from lengthgen.empirical.studies.verdict.stored import RANDOM_TASKS, judged, judgement_of
 from lengthgen.infrastructure.errors import LengthgenError, in_words
@@ -46,6 +47,7 @@ def _verdict_content(preregistration: Preregistration, judgement: Mapping[str, A
                 "evidence": [rounded(pair["against_second"]), rounded(pair["against_first"])],
             }
             for pair in judgement["pairs"]
+            if pair["second"] not in WEAK
         ],
         "rules": [
             {"name": text(name), "brier": rounded(parts["all"]["brier"])}

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from lengthgen.empirical.studies.verdict import WEAK
 from lengthgen.empirical.studies.verdict.population import HALVES
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration
 from lengthgen.empirical.studies.verdict.stored import (
@@ -71,7 +72,7 @@ _LINES = (("#004488", "-"), ("#B0651A", (0, (4, 1.5))))
 
 def rules_drawing(judgement: Judgement, preregistration: Preregistration, width: float) -> Drawing:
     """Draw a panel for each pair, with an e-value for either rule, on the half of the tasks that judges."""
-    pairs = [pair for pair in judgement["pairs"] if pair["part"] == HALVES[1]]
+    pairs = [pair for pair in judgement["pairs"] if pair["part"] == HALVES[1] and pair["second"] not in WEAK]
     rows: list[dict[str, object]] = [
         {
             "first": pair["first"],
@@ -87,7 +88,8 @@ def rules_drawing(judgement: Judgement, preregistration: Preregistration, width:
     better = [f"{pair['better']} against {_other(pair)}" for pair in pairs if pair["better"] != "undecided"]
     caption = (
         "Evidence for one rule against another as cells are seen, tasks in the order of a hash, on the half of the "
-        "tasks that is kept for judgement. Each panel is a preregistered pair: the e-value for the first rule (solid: "
+        "tasks that is kept for judgement. Each panel is a preregistered pair, without those whose second "
+        f"rule always-no beats ({', '.join(sorted(WEAK))}): the e-value for the first rule (solid: "
         "against the hypothesis that the second does at least as well) and for the second (dashed), with the final "
         f"values. Only cells on which the rules differ count. The line is at {decides:g}, where an e-value decides "
         f"alone. The axis ends at {10.0**LOWEST:g} and at most at 1e{HIGHEST}; lines go on beyond. By e-BH over all "

@@ -12,7 +12,7 @@ from lengthgen.empirical.studies.verdict.runs import PIECES, RUNS, load_runs
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest
 from lengthgen.infrastructure.files import user_cache
-from lengthgen.infrastructure.shapes import COUNT, NUMBER, TEXT, both, list_of, mapping_to, or_none, record, row
+from lengthgen.infrastructure.shapes import COUNT, FLAG, NUMBER, TEXT, both, list_of, mapping_to, or_none, record, row
 from lengthgen.paper_figs.sources import Missing, Needs, Sources, StudyAnswers
 from lengthgen.paper_figs.stored import SHARE
 
@@ -25,9 +25,17 @@ _PAIR = record(
     **dict.fromkeys(("part", "first", "second", "better"), TEXT),
     **dict.fromkeys(("tasks", "cells", "disputed", "reached", "wins_first", "wins_second"), COUNT),
     **dict.fromkeys(("against_first", "against_second"), NUMBER),
+    kinds=mapping_to(record(cells=COUNT, wins_first=COUNT, wins_second=COUNT)),
     trajectory=list_of(row(COUNT, NUMBER, NUMBER)),
     brier=record(**dict.fromkeys(("against_first", "against_second"), NUMBER)),
 )
+_FAIR = record(
+    **dict.fromkeys(("kind", "first", "second", "better"), TEXT),
+    registered=FLAG,
+    **dict.fromkeys(("tasks", "cells", "wins_first", "wins_second"), COUNT),
+    **dict.fromkeys(("against_first", "against_second"), NUMBER),
+)
+_DECIDED = mapping_to(record(**dict.fromkeys(("yes", "no", "undecided", "by_e_bh"), COUNT)))
 _GROUP = record(encoding=TEXT, cells=COUNT, generalize=COUNT, yes=mapping_to(COUNT))
 _BREAKS = record(
     cells=COUNT,
@@ -45,8 +53,11 @@ JUDGEMENT = record(
     sample=record(tasks=COUNT, cells=COUNT, counting=COUNT),
     never_fit=record(cells=COUNT, predicted_yes=list_of(TEXT), by_encoding=mapping_to(COUNT)),
     rules=mapping_to(record(**dict.fromkeys(("all", "amendment", "judgement"), _RULE_SCORE))),
+    baselines=record(half=TEXT, runs=COUNT),
+    fair=list_of(_FAIR),
+    kinds=mapping_to(record(rules=mapping_to(_RULE_SCORE), decided=_DECIDED, breaking=mapping_to(_BREAKS))),
     pairs=list_of(_PAIR),
-    decided=mapping_to(record(**dict.fromkeys(("yes", "no", "undecided", "by_e_bh"), COUNT))),
+    decided=_DECIDED,
     breaking=mapping_to(_BREAKS),
     points=list_of(both(_GROUP, record(format=TEXT))),
     strata=list_of(both(_GROUP, record(stratum=TEXT))),

@@ -10,7 +10,16 @@ from scipy.special import beta, betainc
 from scipy.stats import binom
 
 from lengthgen.empirical.experiment import judge
-from lengthgen.empirical.experiment.judge import Estimand, Evidence, EvidenceError, decides, e_bh, e_process
+from lengthgen.empirical.experiment.judge import (
+    Estimand,
+    Evidence,
+    EvidenceError,
+    decides,
+    e_bh,
+    e_process,
+    least_rejected,
+    near_half,
+)
 
 THRESHOLDS = [estimand.value for estimand in Estimand]
 ROUNDING = 1e-10
@@ -193,3 +202,52 @@ def test_false_discovery_rate_under_dependence():
 def test_binomial_probabilities_of_the_recursion():
     first = reach_probability("above", 0.5, 5, 0.5)
     assert first == pytest.approx(binom.pmf(5, 5, 0.5))
+
+
+class TestNearHalf:
+    """The mixture near one half: exact, valid at every stopping time, and stronger than the other near one half."""
+
+    @pytest.mark.parametrize(("successes", "trials"), [(0, 0), (5, 5), (0, 5), (67, 108), (41, 108), (300, 500)])
+    def test_it_is_the_integral_over_the_beta_mixture(self, successes, trials):
+        def integrand(p):
+            density = p**4 * (1 - p) ** 4 / (beta(5, 5) / 2)
+            return density * (2 * p) ** successes * (2 * (1 - p)) ** (trials - successes)
+
+        evidence = near_half(successes, trials)
+        assert evidence.above == pytest.approx(quad(integrand, 0.5, 1, epsabs=0)[0], rel=1e-6)
+        assert evidence.below == pytest.approx(quad(integrand, 0, 0.5, epsabs=0)[0], rel=1e-6)
+
+    @pytest.mark.parametrize("runs", [1, 2, 5, 12, 30])
+    def test_its_expectation_is_1_at_one_half_and_less_below(self, runs):
+        of = [near_half(k, runs).above for k in range(runs + 1)]
+        expected = [sum(binom.pmf(range(runs + 1), runs, q) * of) for q in (0.1, 0.4, 0.5)]
+        assert expected[-1] == pytest.approx(1) and max(expected) <= 1 + ROUNDING
+
+    def test_whoever_stops_at_will_is_misled_as_seldom_as_stated_and_near_one_half_it_decides_sooner(self):
+        """2,000 sequences of 200 runs at share 1/2, stopped as soon as an e-value is 20; and at share .6."""
+        longest, draws = 200, np.random.default_rng(0)
+
+        def decided(share, e_value):
+            table = np.array([[e_value(k, n) if k <= n else 0 for k in range(longest + 1)] for n in range(longest + 1)])
+            counts = (draws.random((2_000, longest)) < share).cumsum(axis=1)
+            return (table[np.arange(1, longest + 1), counts] >= 20).any(axis=1).mean()
+
+        def near(successes, trials):
+            return near_half(successes, trials).above
+
+        def both(successes, trials):
+            return (near(successes, trials) + e_process(successes, trials).above) / 2
+
+        assert decided(0.5, near) < 0.05 and decided(0.5, both) < 0.05
+        old, new = decided(0.6, lambda *counts: e_process(*counts).above), decided(0.6, near)
+        assert new > old + 0.2, "share .6 within 200 runs"
+
+    def test_counts_that_cannot_be_are_refused(self):
+        with pytest.raises(EvidenceError):
+            near_half(3, 2)
+
+
+@pytest.mark.parametrize("others", [[], [1.0, 50.0, 30.0], [100.0] * 5, [0.0] * 9, [21.0, 21.0, 39.0, 1.0]])
+def test_the_least_rejected_e_value_is_rejected_and_a_smaller_one_is_not(others):
+    least = least_rejected(others)
+    assert e_bh([least * (1 + 1e-9), *others])[0] and not e_bh([least * (1 - 1e-9), *others])[0]

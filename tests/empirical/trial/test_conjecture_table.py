@@ -11,10 +11,11 @@ from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNF
 
 
 def rendered(renderable):
+    """Return a table as text; of a trial what stands below its table of baselines, which has the rules' names too."""
     console = Console(width=140)
     with console.capture() as capture:
         console.print(renderable)
-    return capture.get()
+    return capture.get().partition("Cells: runs")[2] or capture.get()
 
 
 def trial_of(*evidences):
@@ -84,3 +85,20 @@ def test_sensitivity_names_the_cells_that_change(small_run):
 def test_p_values_that_cannot_be_small_are_left_out(cells):
     text = rendered(conjecture_table(trial_of(*cells)))
     assert line(text, "literal  ") == "1 1 0 0 50% 1.000 - - -"
+
+
+def test_an_open_cell_says_how_many_runs_it_probably_needs(small_run):
+    text = rendered(conjecture_table(trial_of(evidence(histories(small_run(), {SOLVES: 19, FAILS: 9}), YES))))
+    assert line(text, "t f e: ") == (
+        "about 76 more runs, if its shares stay as they are (67% of the fitting runs); at least 9, if they agree; "
+        "e-value by the mixture near"
+    )
+
+
+def test_rules_and_baselines_are_told_by_kind_of_encoding(cells):
+    console = Console(width=140)
+    with console.capture() as capture:
+        console.print(conjecture_table(trial_of(*cells)))
+    before = capture.get().partition("Cells: runs")[0]
+    assert line(before, "literal ") == "0 of 1 0.810 1 of 1 0.010 1 of 2 0.410"
+    assert line(before, "always-no ") == "1 of 1 0.010 0 of 1 0.810 1 of 2 0.410"

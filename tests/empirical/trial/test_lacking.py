@@ -1,8 +1,11 @@
 """Runs that a cell lacks: so many more with one outcome decide it, and one fewer does not."""
 
+from math import ceil
+
 import pytest
 
-from lengthgen.empirical.trial.conjecture import judge, lacking_runs
+from lengthgen.empirical.experiment.judge import e_process
+from lengthgen.empirical.trial.conjecture import MOST_LIKELY, judge, lacking_runs, likely_runs
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNFIT, YES, evidence, histories
 
 COUNTS = [
@@ -51,3 +54,20 @@ def test_so_many_more_runs_decide_and_one_fewer_does_not(judged, index):
 def test_a_cell_alone_that_no_run_has_fitted_lacks_five(small_run):
     cells = judge([evidence(histories(small_run(), {UNFIT: 2}), YES)], MAIN)
     assert lacking_runs(cells) == [5]
+
+
+def test_the_likely_number_of_runs_is_the_first_at_which_expected_counts_decide(small_run):
+    """A cell alone, 19 of 28 fitting runs with 2 unfit: share 20/30, and 29 of 32 runs fit."""
+    [likely] = likely_runs(judge([evidence(histories(small_run(), {SOLVES: 19, FAILS: 9, UNFIT: 2}), YES)], MAIN))
+    more, share = likely["fitting"], 20 / 30
+    e_values = [e_process(19 + round(share * k), 28 + k).above for k in range(1, more + 1)]
+    assert likely["share"] == pytest.approx(share) and likely["runs"] == ceil(more / (29 / 32))
+    assert e_values[-1] >= 20 and max(e_values[:-1]) < 20
+
+
+def test_a_cell_near_one_half_needs_more_than_is_named_and_a_closed_one_none(judged):
+    likely = likely_runs(judged())
+    named = [None if each is None else each["fitting"] for each in likely]
+    assert likely[0] is likely[6] is likely[7] is None, "decided, not learnt, no prediction"
+    assert named[4] is None and likely[4]["most"] == MOST_LIKELY, "3 of 6"
+    assert all(named[place] >= lacking_runs(judged())[place] for place in (1, 2, 3, 5))

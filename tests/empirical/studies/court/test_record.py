@@ -64,15 +64,20 @@ def test_controls_act_on_the_record() -> None:
 def test_the_page_repeats_the_record() -> None:
     rows = {**ANSWER["theories"], **ANSWER["references"], **ANSWER["controls"]}
     printed = re.findall(
-        r"^\| `([a-z-]+)` \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \| .* \| (\w+) \|$", PAGE, re.M
+        r"^\| `([a-z-]+)` \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \| .* \| ([-+?]{3}) \| (\w+) \|$",
+        PAGE,
+        re.M,
     )
     assert {name for name, *_ in printed} == {*rows}
-    for name, *numbers, verdict in printed:
+    for name, *numbers, signs, verdict in printed:
         row = rows[name]
         right = row["right_yes"] + row["right_no"]
         expected = [row["answered"], right, row["wrong_yes"], row["wrong_no"], f"{row['brier']:.3f}"]
         assert numbers == [str(value) for value in expected], name
         assert verdict == row["verdict"], name
+        sides = [each["verdict"] for each in row["against"].values()]
+        assert signs == "".join({"supported": "+", "refuted": "-"}.get(side, "?") for side in sides), name
+    assert all(row["kinds"]["ideal"]["cells"] == 0 for row in ANSWER["theories"].values())
     assert ANSWER["frozen"] in PAGE
 
 

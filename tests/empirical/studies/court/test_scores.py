@@ -1,10 +1,12 @@
 """Scores: closed forms, the price of abstention, clusters, base rates, and controls that must win or lose."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from lengthgen.circuits.prediction_record import SURE
 from lengthgen.empirical.experiment.outcome import Outcome
 from lengthgen.empirical.studies.court.cells import Cell
 from lengthgen.empirical.studies.court.scores import BASE_RATE, base_rates, brier_scores, difference, score
@@ -57,14 +59,41 @@ def test_the_interval_is_over_tasks_and_not_over_cells() -> None:
 
 def test_a_base_rate_does_not_see_the_task_that_it_is_asked_about() -> None:
     cells = many()
-    rates = base_rates(judged(cells))
+    rates = base_rates(judged(cells), [None] * len(cells))
     flipped = [cell(right(0.0), task="task 0", encoding="rope"), *cells[1:]]
-    after = base_rates(judged(flipped))
+    after = base_rates(judged(flipped), [None] * len(flipped))
     assert rates[BASE_RATE][:2] == after[BASE_RATE][:2]
     assert rates[BASE_RATE][2:] != after[BASE_RATE][2:]
     assert rates[BASE_RATE][0] == pytest.approx((10 + 1) / (22 + 2))
     assert rates["base-rate-task"][0] == pytest.approx((1 + 1) / (1 + 2))
     assert rates["base-rate-encoding"][0] == pytest.approx((5 + 1) / (11 + 2))
+    assert rates["always-no"] == [1 - SURE] * len(cells)
+
+
+def test_one_bit_of_src_is_counted_among_the_cells_of_other_tasks_with_the_same_bit() -> None:
+    cells = many()
+    literal = [0.9 if at % 4 < 2 else 0.1 for at in range(len(cells))]  # right of every task
+    rates = base_rates(judged(cells), literal)
+    assert rates["base-rate-src"][:3:2] == [pytest.approx((5 + 1) / (5 + 2)), pytest.approx(1 / (5 + 2))]
+
+
+def test_cells_of_other_operands_do_not_count_in_the_rate_of_an_encoding() -> None:
+    cells = [replace(each, operands="filled" if at < 8 else "aligned") for at, each in enumerate(many())]
+    assert base_rates(judged(cells), [None] * 24)["base-rate-encoding"][0] == pytest.approx((1 + 1) / (3 + 2))
+
+
+def test_every_theory_is_compared_with_every_baseline_and_kinds_are_apart() -> None:
+    cells = [*many(), *(cell(right(), task=f"task {number}", encoding="ipe") for number in range(12))]
+    literal = theory("src", lambda question: 0.9 if question.encoding == "ipe" else None)
+    row = judge(cells, [literal], freeze([literal], {each.name: each.question for each in cells}))["theories"]["src"]
+    assert {*row["against"]} == {"always-no", "base-rate-encoding", "base-rate-src"}
+    assert (
+        row["against"]["always-no"]["value"] == pytest.approx(0.1**2 - 0.9**2)
+        and row["against"]["always-no"]["cells"] == 12
+    )
+    assert [(kind, its["cells"], its["right"]) for kind, its in row["kinds"].items()] == [
+        ("in use", 24, 0), ("ideal", 12, 12), ("all", 36, 12),
+    ]  # fmt: skip
 
 
 def test_controls_win_and_lose() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from lengthgen.empirical.studies.verdict import WEAK
 from lengthgen.empirical.studies.verdict import cell_figures as verdict_cells
 from lengthgen.empirical.studies.verdict import rule_figures as verdict_rules
 from lengthgen.empirical.studies.verdict.cell_figures import breaking_drawing, formats_drawing, strata_drawing
@@ -64,7 +65,7 @@ def test_the_line_of_a_rule_is_the_evidence_against_the_other(sources: Sources, 
     preregistration, _ = judged(sources, RANDOM_TASKS)
     drawn = draw(rules_drawing, 7.0)
     assert isinstance(drawn.shown, Figure)
-    assert len(drawn.shown.axes) == len(preregistration.pairs)
+    assert len(drawn.shown.axes) == sum(second not in WEAK for _, second in preregistration.rule_pairs)
     axes = panel(drawn.shown, "pair:coverage:always-no")
     better, worse = curve(axes, "for:coverage"), curve(axes, "for:always-no")
     # 12 tasks of the half differ, each in the two cells of IPE-SH, where coverage is right.
