@@ -178,7 +178,7 @@ def _rests_on(answer: Mapping[str, Any]) -> list[str]:
         f"padded. On named tasks many trials ask one cell: relative positions on {protocols} of "
         f"{trials['trials']} trials; most of all {_most_asked(trials['most_asked'])}. These are no independent "
         "confirmations.",
-        "*Label tables* start at N(0, 1) in all these runs: nothing here says what happens from another start.",
+        "*Label tables* start at N(0, 1) in the registered experiments, which say nothing of another start.",
     ]
 
 
