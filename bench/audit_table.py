@@ -169,7 +169,7 @@ def main(arguments: list[str]) -> None:
     table, museum = STORED / "table.json", STORED / "museum.json"
     if "--stored" not in arguments:
         STORED.mkdir(parents=True, exist_ok=True)
-        table.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
+        table.write_text(json.dumps(measure(), separators=(",", ":")) + "\n", encoding="utf-8")
     answers = [json.loads(path.read_text(encoding="utf-8")) if path.exists() else None for path in (table, museum)]
     PAGE.write_text(page(answers[0], answers[1]), encoding="utf-8")
 

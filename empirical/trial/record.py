@@ -36,8 +36,10 @@ MEASURED = tuple(field.name for field in fields(Measurement))
 """Columns with a list of numbers for each run: a number for each checkpoint and scale, checkpoints ascending.
 
 Epoch, scale and exact match are always kept.  A column that was not kept is absent, and its numbers are NaN when they
-are read.
+are read.  Where all steps of a run were seen in training, its columns of OF_SEEN are null: they equal those of all.
 """
+OF_SEEN = {"exact_match_seen": "exact_match", "token_accuracy_seen": "token_accuracy"}
+"""Measurements of seen samples and steps -> the same of all."""
 PROVENANCE = ("time", "seconds", "trained_together", "environment", "sha256")
 """Columns that say when, how long and where a run was trained, and the hash of its files; null where not kept.
 
@@ -82,6 +84,8 @@ class RecordedRun:
     def as_row(self) -> dict[str, Any]:
         """Return the row of the table."""
         columns = {name: [getattr(row, name) for row in self.rows] for name in MEASURED}
+        if _all_seen(columns["seen_steps"]):
+            columns = {name: its for name, its in columns.items() if its != columns.get(OF_SEEN.get(name, ""))}
         return {
             "run": self.run.id,
             "seed": self.run.seed,
@@ -104,7 +108,9 @@ class RecordedRun:
         if (run.id, run.seed) != (row["run"], row["seed"]):
             raise ValueError(f"{row['run']} is not the name of the run that its settings describe")
         count = len(row["epoch"])
-        columns = {name: row.get(name) or [math.nan] * count for name in MEASURED}
+        all_seen = _all_seen(row.get("seen_steps"))
+        columns = {name: row.get(name) or (all_seen and row.get(OF_SEEN.get(name, ""))) for name in MEASURED}
+        columns = {name: values or [math.nan] * count for name, values in columns.items()}
         numbers = zip(*columns.values(), strict=True)
         return cls(
             run=run,
@@ -305,6 +311,11 @@ def _describes(cell: FrozenCell, run: Run) -> bool:
         and cell.cell["model"] == str(run.model)
         and all(fixed[name] == config[name] for name in ("train", "test", "training", "evaluation"))
     )
+
+
+def _all_seen(seen_steps: Sequence[float] | None) -> bool:
+    """True if all steps of all samples of a run were seen in training; False if it is not known."""
+    return bool(seen_steps) and {*seen_steps} == {1.0}
 
 
 @lru_cache(maxsize=1024)  # the runs of a cell share one text
