@@ -719,5 +719,10 @@ def test_what_is_said_of_dose_and_response_is_printed_by_its_script() -> None:
     at_20 = [row[5] for row in rows if row[0] == "share, relative"]
     assert f"in {at_20[0]} of the samples without" in said("dose")
     assert "{}, {} and {} with 1".format(*at_20[1:4]) in said("dose")
+    none, *some = ([int(part) for part in row[3].split(" of ")] for row in rows[:4])
+    assert (
+        f"({sum(solved for solved, _ in some)} of {sum(fit for _, fit in some)}, and {none[0]} of {none[1]} without"
+        in findings()
+    )
     filled = [row for row in rows if row[0] == "reach, relative" or (row[1] == "100" and "ideal" in row[0])]
     assert f"{out_of([tuple(map(int, row[2].split(' of '))) for row in filled])} runs fit" in said("dose")

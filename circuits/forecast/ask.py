@@ -102,7 +102,7 @@ def with_forecast(
             high=high,
             breaks_at=breaks and min(breaks[1], test),
             breaks_within=breaks and (min(breaks[0], test), min(breaks[2], test)),
-            why=_why(features, prediction),
+            why=_start(spec) + _why(features, prediction),
             comparable=table.finest(features).counted,
             recorded=seen.counted,
             version=version(),
@@ -136,6 +136,13 @@ def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | No
         return None
     late = middle(table.finest(features).late)
     return late and (expected + late[0], expected + late[1], expected + late[2])
+
+
+def _start(spec: EncodingSpec) -> str:
+    """Return a warning if the tables of an encoding start otherwise than in all counted runs; empty if they do not."""
+    options = {} if spec.is_own else spec.record.options
+    unusual = "start" in options and dict(spec.options)["start"] != options["start"].default
+    return f"no counted run starts at {dict(spec.options)['start']:g}: " if unusual else ""
 
 
 def _why(features: Features, prediction: Prediction) -> str:

@@ -315,7 +315,7 @@ def _describes(cell: FrozenCell, run: Run) -> bool:
 
 def _all_seen(seen_steps: Sequence[float] | None) -> bool:
     """True if all steps of all samples of a run were seen in training; False if it is not known."""
-    return bool(seen_steps) and {*seen_steps} == {1.0}
+    return seen_steps is not None and {*seen_steps} == {1.0}
 
 
 @lru_cache(maxsize=1024)  # the runs of a cell share one text

@@ -39,10 +39,11 @@ def verdict_page(answer: Mapping[str, Any], *, out: str) -> str:
         _list(_in_short(answer)),
         "## Against baselines that know no theory",
         "`rate` is the share of fitting runs that generalized under the same encoding and format; "
-        f"`{RATE_WITH_SRC}` also knows whether the task's SRC stays the same. Both count one half of the tasks "
-        f"({_runs_counted(experiments)}); all is judged on the other half. Rates, and what tells kinds apart, are "
-        "**not registered, asked afterwards**. Tasks won:lost (the larger e-value), and by e-BH: + the rule is better, "
-        "- the baseline, ? open, a second sign where e-BH over all says otherwise; *no task*: they differ on none.",
+        f"`{RATE_WITH_SRC}` also knows whether the task's SRC stays the same. Both count one half of the tasks of the "
+        f"same experiment ({_runs_counted(experiments)}); all is judged on the other half. Rates, and what tells kinds "
+        "apart, are **not registered, asked afterwards**. Tasks won:lost (the larger e-value), and by e-BH: + the rule "
+        "is better, - the baseline, ? open, a second sign where e-BH over all says otherwise; *no task*: they differ "
+        "on none.",
         *(part for name, of_one in experiments.items() for part in _against(name, of_one)),
         "Cells of random tasks on which each is right, and its Brier score (0 is best):",
         markdown_table(RULE_HEADINGS, score_rows(experiments[TASKS], [*BASELINES, *_told(experiments[TASKS])])),
@@ -177,7 +178,7 @@ def _rests_on(answer: Mapping[str, Any]) -> list[str]:
         f"padded. On named tasks many trials ask one cell: relative positions on {protocols} of "
         f"{trials['trials']} trials; most of all {_most_asked(trials['most_asked'])}. These are no independent "
         "confirmations.",
-        "*Label tables* start at N(0, 1) in all these runs: nothing here says what happens from another start.",
+        "*Label tables* start at N(0, 1) in the registered experiments, which say nothing of another start.",
     ]
 
 

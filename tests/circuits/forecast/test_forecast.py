@@ -249,3 +249,10 @@ def test_a_forecast_is_json_and_reads_back():
     assert {"runs", "generalize"} <= set(content["forecast"]["recorded"])
     assert Prediction.from_json(content) == prediction
     assert prediction.digest == replace(prediction, forecast=None).digest
+
+
+def test_a_start_that_no_counted_run_had_is_named_and_has_no_record():
+    answers = forecast("parity", "rpe[start=1],rpe[start=0.02]")
+    usual, other = answers["rpe"], answers["rpe[start=0.02]"]
+    assert usual.recorded.runs and not usual.why.startswith("no counted run")
+    assert not other.recorded.runs and other.why == f"no counted run starts at 0.02: {usual.why}"
