@@ -97,6 +97,8 @@ def test_the_hash_of_each_registered_population_is_on_the_page() -> None:
         assert f"{name} `{frozen.digest}`" in said("verdict")
 
 
+PAIRS = "| rule | against | in use | ideal | all |"
+"""Head of the tables of docs/verdict.md that compare rules with baselines."""
 COMMAND = re.compile(r"docs/results/cells\.py ([\w/-]+(?: [\w/-]+)*)")
 """Command of a page that prints its cells."""
 
@@ -726,3 +728,22 @@ def test_what_is_said_of_dose_and_response_is_printed_by_its_script() -> None:
     )
     filled = [row for row in rows if row[0] == "reach, relative" or (row[1] == "100" and "ideal" in row[0])]
     assert f"{out_of([tuple(map(int, row[2].split(' of '))) for row in filled])} runs fit" in said("dose")
+
+
+def test_the_findings_of_the_readme_are_those_of_the_pages_with_their_baselines() -> None:
+    readme = " ".join(TEXTS["README.md"].split())
+    rates = script("cells.py")["_rates"]()
+    said_no = [rates["aligned", "ape"], rates["aligned", "rpe"], rates["filled", "rpe"]]
+    assert max(said_no) < 0.5 < rates["aligned", "ipe"], "mend what README says of the rate"
+    wins = []
+    for baseline in ("always-no", "rate"):
+        [row] = [
+            row for row in rows_below(TEXTS["docs/verdict.md"], PAIRS) if row.startswith(f"| coverage | {baseline} |")
+        ]
+        wins += re.findall(r"(\d+):(\d+) \(", row)[1]
+    assert "coverage wins {} tasks to {} and {} to {} (start 1)".format(*wins) in readme
+    [row] = [
+        row for row in TEXTS["docs/paper-figures.md"].splitlines() if row.startswith("| 2 | addition | padded | IPE |")
+    ]
+    assert row.split(" | ")[7] == "0 of 16 runs" and "padded decimal Addition, 0 of 16 runs" in readme
+    assert "5 of 18 relative runs generalize, without 1 of 6" in readme and "(5 of 18, and 1 of 6 without" in findings()
