@@ -22,7 +22,7 @@ from tests.test_docs import TEXTS, cells_of
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 TRAINED = (
     "dose", "filled-addition", "learned-labels", "modular-addition", "padding-sink", "prism", "published-budget",
-    "text", "varied-filler", "verdict",
+    "table-start", "text", "varied-filler", "verdict",
 )  # fmt: skip
 TOLD = (*TRAINED, "audit", "precision-audit", "released-code")
 """Records whose pages are read in two or three minutes."""
@@ -746,4 +746,41 @@ def test_the_findings_of_the_readme_are_those_of_the_pages_with_their_baselines(
         row for row in TEXTS["docs/paper-figures.md"].splitlines() if row.startswith("| 2 | addition | padded | IPE |")
     ]
     assert row.split(" | ")[7] == "0 of 16 runs" and "padded decimal Addition, 0 of 16 runs" in readme
+    [row] = [
+        row
+        for row in TEXTS["docs/paper-figures.md"].splitlines()
+        if row.startswith("| 2 | multiplication | padded | IPE |")
+    ]
+    assert (
+        "| 0 of 6 runs; " in row
+        and "Multiplication, 0 of 6 after" in readme
+        and "Multiplication, 0 of 6 after" in findings()
+    )
     assert "5 of 18 relative runs generalize, without 1 of 6" in readme and "(5 of 18, and 1 of 6 without" in findings()
+
+
+def test_what_is_said_of_the_start_of_tables_is_printed_by_its_script() -> None:
+    printed = [*script("table-start/starts.py")["lines"]()]
+    assert rows_below(text_of("table-start"), printed[0]) == printed[2:]
+    counts = script("table-start/starts.py")["counts"]()
+
+    def solved(encoding: str, operands: str, start: float, *tasks: str) -> str:
+        asked = [key for key in counts if (key.encoding, key.operands) == (encoding, operands) and key.task in tasks]
+        return out_of([counts[key][start][:0:-1] for key in asked if key.protocol == "grid"])
+
+    starts = (1.0, 0.3, 0.1, 0.02, 0.0)
+    shares = [solved("ipe", "padded", start, "parity", "copy", "addition base 4") for start in starts]
+    assert "of {1} runs {0} generalize at 1, and {2}, {3}, {4} and {5} at smaller starts".format(
+        *shares[0].split(" of "), *shares[1:]
+    ) in said("table-start")
+    assert "{} runs do at 1, and {}, {}, {} and {} at 0.3, 0.1".format(*shares) in findings()
+    shares = [solved("ipe", "padded", start, "parity", "copy") for start in starts]
+    readme = " ".join(TEXTS["README.md"].split())
+    one, *others = (share.split(" of ") for share in shares)
+    assert {fit for _, fit in (one, *others)} == {one[1]}
+    said_of_others = "{}, {}, {} and {}".format(*(share for share, _ in others))
+    assert f"{one[0]} of {one[1]} runs do at start 1, and {said_of_others} of {one[1]} at 0.3" in readme
+    for start in starts:
+        for encoding in ("ipe", "rpe"):
+            share, fit = map(int, solved(encoding, "filled", start, "parity", "copy").split(" of "))
+            assert share > fit / 2, "mend what the findings say of filled operands"
