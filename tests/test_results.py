@@ -776,10 +776,10 @@ def test_what_is_said_of_the_start_of_tables_is_printed_by_its_script() -> None:
     assert "{} runs do at 1, and {}, {}, {} and {} at 0.3, 0.1".format(*shares) in findings()
     shares = [solved("ipe", "padded", start, "parity", "copy") for start in starts]
     readme = " ".join(TEXTS["README.md"].split())
-    one, *others = (share.split(" of ") for share in shares)
-    assert {fit for _, fit in (one, *others)} == {one[1]}
+    usual, *others = (share.split(" of ") for share in shares)
+    assert {fit for _, fit in (usual, *others)} == {usual[1]}
     said_of_others = "{}, {}, {} and {}".format(*(share for share, _ in others))
-    assert f"{one[0]} of {one[1]} runs do at start 1, and {said_of_others} of {one[1]} at 0.3" in readme
+    assert f"{usual[0]} of {usual[1]} runs do at start 1, and {said_of_others} of {usual[1]} at 0.3" in readme
     for start in starts:
         for encoding in ("ipe", "rpe"):
             share, fit = map(int, solved(encoding, "filled", start, "parity", "copy").split(" of "))
