@@ -765,8 +765,10 @@ def test_what_is_said_of_the_start_of_tables_is_printed_by_its_script() -> None:
     counts = script("table-start/starts.py")["counts"]()
 
     def solved(encoding: str, operands: str, start: float, *tasks: str) -> str:
-        asked = [key for key in counts if (key.encoding, key.operands) == (encoding, operands) and key.task in tasks]
-        return out_of([counts[key][start][:0:-1] for key in asked if key.protocol == "grid"])
+        questions = [
+            key for key in counts if (key.encoding, key.operands) == (encoding, operands) and key.task in tasks
+        ]
+        return out_of([counts[key][start][:0:-1] for key in questions if key.protocol == "grid"])
 
     starts = (1.0, 0.3, 0.1, 0.02, 0.0)
     shares = [solved("ipe", "padded", start, "parity", "copy", "addition base 4") for start in starts]
