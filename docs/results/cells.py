@@ -10,6 +10,7 @@ from functools import cache
 from itertools import product
 
 from lengthgen.circuits.forecast.features import Labels
+from lengthgen.circuits.forecast.rates import Rates, counts_of
 from lengthgen.circuits.forecast.record import FITTED, JUDGED, REGISTERED, RecordedCell, recorded_cells
 
 HEAD = ("task", "operands", "encoding", *("coverage", "distractors", "rate"), "generalize", "first failures", "trials")
@@ -33,18 +34,14 @@ def rate_of(cell: RecordedCell) -> float | None:
 
     The runs are those of the half of the random tasks that is free for amendments, whatever SRC does.
     """
-    return _rates().get(question_of(cell)[2:])
+    solved, fit = _counted().counts.get((cell.encoding, cell.features.operands), (0, 0))
+    return solved / fit if fit else None
 
 
 @cache
-def _rates() -> dict[tuple[str, str], float]:
-    counts: dict[tuple[str, str], list[int]] = {}
-    for cell in recorded_cells():
-        if (cell.record, cell.half) == (REGISTERED[0], FITTED) and cell.fit:
-            solved_and_fit = counts.setdefault(question_of(cell)[2:], [0, 0])
-            solved_and_fit[0] += cell.generalize
-            solved_and_fit[1] += cell.fit
-    return {key: solved / fit for key, (solved, fit) in counts.items()}
+def _counted() -> Rates:
+    free = [cell for cell in recorded_cells() if (cell.record, cell.half) == (REGISTERED[0], FITTED)]
+    return Rates.of(map(counts_of, free))
 
 
 def questions(names: Sequence[str]) -> list[list[RecordedCell]]:

@@ -13,7 +13,7 @@ from lengthgen.infrastructure.errors import in_any_case, nearest
 from lengthgen.infrastructure.userfile import Guarded, load_object, shown, split_file
 
 RIVALS: tuple[Theory, ...] = (C_RASP, K_SPARSE, ENCODINGS_ORDER, RASP_L, DEPTH, MIN_DEGREE)
-"""Rivals of the conjecture on SRC."""
+"""Rivals of our reading of the conjecture on SRC."""
 THEORIES: Mapping[str, Theory] = {theory.name: theory for theory in (*SRC_THEORIES, COUNTS, *RIVALS)}
 """Name -> theory."""
 LISTED = "`lengthgen court` lists all; your own: path/to/file.py:function"
