@@ -1,6 +1,6 @@
 """Scores of the runs (seeds) of one format and encoding, for the figures of trained models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lengthgen.empirical.experiment.judge import share
@@ -54,9 +54,11 @@ class CellScores:
         return sum(all(value >= threshold for value in run) for run in runs)
 
 
-def seed_columns(values: Sequence[float]) -> dict[str, object]:
-    """Table columns seed_1, seed_2, ... with the value of each run."""
-    return {f"seed_{at}": value for at, value in enumerate(values, start=1)}
+def seed_columns(cell: CellScores, scale: int, cells: Iterable[CellScores]) -> dict[str, object]:
+    """Table columns seed_1, seed_2, ... with the value of each run; as many as the table of all `cells` needs."""
+    most = max(each.seeds for each in cells)
+    values = cell.exact_match[scale]
+    return {f"seed_{at + 1}": values[at] if at < cell.seeds else "" for at in range(most)}
 
 
 def interval(successes: int, trials: int) -> tuple[float, float]:

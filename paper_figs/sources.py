@@ -105,6 +105,21 @@ class StudyAnswers:
     folder: Callable[["Sources"], Path] | None = None
 
 
+def recorded(words: str, files: Sequence[str]) -> StudyAnswers:
+    """Return answers that records of docs/results hold: they are what `words` says, in the files of these patterns."""
+
+    def require(sources: "Sources") -> None:
+        if sources.records is None or not sources.records.is_dir():
+            raise Missing(f"{words} are missing", "a checkout of the project, which has docs/results")
+
+    def digest(sources: "Sources") -> list[str]:
+        records = sources.records
+        assert records is not None
+        return [file_digest(path) for pattern in files for path in sorted(records.glob(pattern))]
+
+    return StudyAnswers(words=words, require=require, digest=digest)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Needs:
     """Stored things that a figure reads.

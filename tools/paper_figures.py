@@ -1,19 +1,23 @@
-"""Write docs/paper-figures.md, the table of the paper's figures on its data: `python tools/paper_figures.py`."""
+"""Write docs/paper-figures.md, the paper's figures on its data, and their summary in README: run this file."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from lengthgen.paper_figs.figures.published_cells import published_cells, table
+from lengthgen.paper_figs.figures.published_cells import published_cells, summary, table
 from lengthgen.paper_figs.saving import Printed
 from lengthgen.paper_figs.sources import RECORDS
 
-PAGE = Path(__file__).parent.parent / "docs" / "paper-figures.md"
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "paper-figures.md"
+README = ROOT / "README.md"
+FIRST_LINE = "|  | ideal |"
+"""Start of the table in README."""
 
 
 def page() -> str:
     """Return the page, in Markdown."""
     drawing = table(published_cells(RECORDS))
     assert isinstance(drawing.shown, Printed)
-    lines = [drawing.shown.headings, ["---"] * len(drawing.shown.headings), *drawing.shown.lines]
     return "\n".join(
         [
             "# The paper's figures on its data",
@@ -23,7 +27,7 @@ def page() -> str:
             "[trained before](results/published-budget/README.md), and",
             "[six of Addition](results/padding-sink/README.md).",
             "",
-            *(f"| {' | '.join(line)} |" for line in lines),
+            *_lines(drawing.shown),
             "",
             drawing.caption,
             "",
@@ -31,5 +35,18 @@ def page() -> str:
     )
 
 
+def readme(text: str) -> str:
+    """Return the text of README with the present summary in place of its table."""
+    before, rest = text.split(FIRST_LINE, maxsplit=1)
+    _, after = rest.split("|\n\n", maxsplit=1)
+    return "\n".join([before.removesuffix("\n"), *_lines(summary(published_cells(RECORDS))), "", after])
+
+
+def _lines(shown: Printed) -> Iterator[str]:
+    for line in (shown.headings, ["---"] * len(shown.headings), *shown.lines):
+        yield f"| {' | '.join(line)} |"
+
+
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    README.write_text(readme(README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -175,8 +175,7 @@ def _draw_panels(panels: Panels, *, train: Sequence[int], threshold: float, widt
 
 
 def _rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dict[str, object]]:
-    most = max(cell.seeds for cells in panels.values() for cell in cells)
-    no_seeds: dict[str, object] = dict.fromkeys(seed_columns([0.0] * most), "")
+    all_cells = [cell for cells in panels.values() for cell in cells]
     return [
         {
             "task": task,
@@ -187,7 +186,7 @@ def _rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dic
             "seeds": cell.seeds,
             **median_columns(cell.exact_match[scale]),
             "solved": cell.solved([scale], threshold),
-            **no_seeds | seed_columns(cell.exact_match[scale]),
+            **seed_columns(cell, scale, all_cells),
         }
         for (task, format_name), cells in panels.items()
         for cell in cells
@@ -378,7 +377,7 @@ def _table_row(cell: CellScores, scale: int, train: Sequence[int], threshold: fl
         "share": solved / cell.seeds,
         "low": low,
         "high": high,
-        **seed_columns(cell.exact_match[scale]),
+        **seed_columns(cell, scale, [cell]),
     }
 
 

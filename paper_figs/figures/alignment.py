@@ -41,7 +41,7 @@ def drawing(tasks: Tasks, *, scales: Sequence[int], train: Sequence[int], width:
     """
     all_cells = [cell for cells in tasks.values() for cell in cells]
     for cells in tasks.values():
-        measured = common_scales(cells, train=train, threshold=1.0)
+        measured = common_scales(cells, train=train, threshold=1.0, equal_seeds=False)
         if not set(scales) <= set(measured):
             raise ValueError(f"no values at scales {sorted(set(scales) - set(measured))}")
     look_of = looks(dict.fromkeys(cell.encoding for cell in all_cells))
@@ -53,7 +53,7 @@ def drawing(tasks: Tasks, *, scales: Sequence[int], train: Sequence[int], width:
             "format": cell.format,
             "encoding": cell.encoding,
             **median_columns(cell.exact_match[scale]),
-            **seed_columns(cell.exact_match[scale]),
+            **seed_columns(cell, scale, all_cells),
         }
         for scale in scales
         for task, cells in tasks.items()
@@ -120,7 +120,7 @@ def _draw_runs(axes: Axes, cell: CellScores, scale: int, look: Look, middle: flo
 
 def _caption(tasks: Tasks, look_of: Mapping[str, Look], scales: Sequence[int], train: Sequence[int], model: str) -> str:
     all_cells = [cell for cells in tasks.values() for cell in cells]
-    last = scales[-1]
+    last, seeds = scales[-1], sorted({cell.seeds for cell in all_cells})
     medians = [
         f"{task}: "
         + ", ".join(f"{look_of[cell.encoding].label} {median(cell.exact_match[last]):.3f}" for cell in cells)
@@ -130,7 +130,7 @@ def _caption(tasks: Tasks, look_of: Mapping[str, Look], scales: Sequence[int], t
         f"The ideal encoding on operands padded to scale {max(all_cells[0].scales)} (IPE, aligned) against the ideal "
         f"encoding with scale hint on plain ones (IPE-SH, unaligned), at scales {', '.join(map(str, scales))}; trained "
         f"on scales {min(train)}-{max(train)} (grey), models of {model}, at the last checkpoint. A mark is a run. "
-        f"{median_text('dash', [all_cells[0].seeds])}. Medians at scale {last}: {'; '.join(medians)}."
+        f"{median_text('dash', seeds)}. Medians at scale {last}: {'; '.join(medians)}."
     )
 
 

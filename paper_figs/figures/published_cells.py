@@ -19,12 +19,11 @@ from lengthgen.empirical.experiment.protocol import Cell, Protocol, Training, lo
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.trial.conjecture import FEWEST
 from lengthgen.empirical.trial.record import TABLE, read_record, table_start
-from lengthgen.infrastructure.digests import file_digest
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.figures.learned_labels import AGREEMENT, Agreement, read_agreement
 from lengthgen.paper_figs.names import distinct_names
 from lengthgen.paper_figs.saving import Drawing, Printed
-from lengthgen.paper_figs.sources import Missing, Needs, Sources, StudyAnswers
+from lengthgen.paper_figs.sources import Needs, Sources, recorded
 from lengthgen.paper_figs.style import look
 
 RECORDED_IN = ("paper-figures", "published-budget", "padding-sink")
@@ -133,13 +132,18 @@ def published_cells(records: Path) -> list[PublishedCell]:
     cells = []
     for number, name in enumerate(EARLY, start=2):
         protocol = load_protocol(name, "paper")
-        for cell in protocol.cells:
-            if name == "fig2" and (cell.task.format != "aligned" or cell.encoding not in ENCODINGS):
-                continue
+        for cell in paper_cells(protocol):
             runs = [history for history in histories if is_published(history[0], cell, protocol)]
             learned = [agreements[run.id] for run, _ in runs if run.id in agreements]
             cells.append(PublishedCell(figure=number, protocol=protocol, cell=cell, runs=runs, agreements=learned))
     return cells
+
+
+def paper_cells(protocol: Protocol) -> list[Cell]:
+    """Return the cells of a protocol that a figure of the paper shows; fig2 has more formats and encodings."""
+    if protocol.name != "fig2":
+        return [*protocol.cells]
+    return [cell for cell in protocol.cells if cell.task.format == "aligned" and cell.encoding in ENCODINGS]
 
 
 def is_published(run: Run, cell: Cell, protocol: Protocol) -> bool:
@@ -182,6 +186,34 @@ def table(cells: Sequence[PublishedCell]) -> Drawing:
     )
 
 
+SUMMARY = {
+    "ipe": "ideal",
+    "ipe-sh": "ideal, scale hint",
+    "rpe": "relative",
+    "ape": "absolute",
+    "lbpe": "learned",
+    "lbpe-sh": "learned, scale hint",
+}
+"""Columns of the summary: encoding -> its words."""
+
+
+def summary(cells: Sequence[PublishedCell]) -> Printed:
+    """Table of how many runs generalize, of those that fit; bold where most fail though the paper says "possible".
+
+    A line for each task, a column for each encoding. Ideal encodings with a scale hint have padded operands on Shift
+    alone, those without one and relative and absolute ones everywhere.
+    """
+    names = distinct_names({each.cell.task.key: each.cell.task.title for each in cells})
+    texts = {}
+    for each, agrees in zip(cells, _agreeing(cells), strict=True):
+        fit, generalize = counts(each.early)
+        text = f"{generalize}/{fit}" if fit else "no fit" if each.early else "-"
+        texts[names[each.cell.task.key], each.cell.encoding] = f"**{text}**" if agrees.endswith("not most") else text
+    tasks = dict.fromkeys(task for task, _ in texts)
+    lines = [[task, *(texts.get((task, encoding), "") for encoding in SUMMARY)] for task in tasks]
+    return Printed(headings=("", *SUMMARY.values()), lines=lines, columns="l" + "r" * len(SUMMARY))
+
+
 def _agreeing(cells: Sequence[PublishedCell]) -> list[str]:
     """For each cell: do its runs agree with the paper? One of WORDS.
 
@@ -217,6 +249,10 @@ def _agreeing(cells: Sequence[PublishedCell]) -> list[str]:
         return "yes" if each.cell in most else "possible" if each.cell in possible else "open"
 
     return [word(each) for each in cells]
+
+
+def _tally(agreeing: Sequence[str]) -> str:
+    return ", ".join(f"{word} {agreeing.count(word)}" for word in WORDS if word in agreeing)
 
 
 def _names(each: PublishedCell, name: str, figure: int) -> dict[str, object]:
@@ -319,7 +355,6 @@ def _generalizing(outcomes: Sequence[RunOutcome]) -> str:
 
 def _caption(cells: Sequence[PublishedCell], agreeing: Sequence[str]) -> str:
     starts = sorted({start for each in cells if (start := table_start(each.cell.encoding)) is not None})
-    tally = ", ".join(f"{word} {agreeing.count(word)}" for word in WORDS if word in agreeing)
     return (
         "The paper's figures 2 to 5 (arXiv 2510.04130) on its data [P]: digits 0-9, 1,000 test samples at each "
         "scale 1-20. Width 64, two layers, batches of 250, learning rate 0.001 [F]; label tables start at N(0, "
@@ -334,25 +369,8 @@ def _caption(cells: Sequence[PublishedCell], agreeing: Sequence[str]) -> str:
         "Agrees, decided by e-values for all cells together (e-BH at 5%): yes if most fitting runs do as the "
         "paper says; possible if more than 5% of them generalize; not most if most fail where the paper says that "
         f"it is possible; open if nothing is decided. Of {len(cells)} cells of figures 2 to 4, of which 2 and 3 "
-        f"share three: {tally}."
+        f"share three: {_tally(agreeing)}."
     )
-
-
-def _require(sources: Sources) -> None:
-    if sources.records is None or not sources.records.is_dir():
-        raise Missing(
-            "records of the published training are missing", "a checkout of the project, which has docs/results"
-        )
-
-
-def _digest(sources: Sources) -> list[str]:
-    assert sources.records is not None
-    return [
-        file_digest(path)
-        for name in RECORDED_IN
-        for file in (TABLE, AGREEMENT)
-        for path in sorted((sources.records / name).glob(f"*/{file}"))
-    ]
 
 
 def _drawn(sources: Sources) -> Drawing:
@@ -366,6 +384,11 @@ FIGURES = (
         name="table-paper-figures",
         title="The paper's figures 2 to 5 on its data (table)",
         make=_drawn,
-        needs=Needs(study=StudyAnswers(words="records of the published training", require=_require, digest=_digest)),
+        needs=Needs(
+            study=recorded(
+                "records of the published training",
+                [f"{name}/*/{file}" for name in RECORDED_IN for file in (TABLE, AGREEMENT)],
+            )
+        ),
     ),
 )

@@ -16,12 +16,13 @@ from lengthgen.paper_figs.figures.published_cells import (
     PublishedCell,
     is_published,
     published_cells,
+    summary,
     table,
 )
 from lengthgen.paper_figs.saving import Printed
 from lengthgen.paper_figs.sources import RECORDS
 from tests.paper_figs.made_up import rows_of
-from tools.paper_figures import PAGE, page
+from tools.paper_figures import PAGE, README, page, readme
 
 REGISTERED = RECORDS / "paper-figures"
 NAMES = sorted(path.stem for path in REGISTERED.glob("*.toml"))
@@ -40,6 +41,17 @@ def answers(cells: Sequence[PublishedCell]) -> list[str]:
 
 def test_the_page_is_current() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "write it with  python tools/paper_figures.py"
+    text = README.read_text(encoding="utf-8")
+    assert readme(text) == text, "write it with  python tools/paper_figures.py"
+
+
+def test_the_summary_counts_the_same_runs_as_the_table(cells: Sequence[PublishedCell]) -> None:
+    lines = {line[0]: line[1:] for line in summary(cells).lines}
+    of_parity = made_up(next(each for each in cells if str(each.cell) == "parity, aligned, ipe"), [12] * 5 + [21])
+    assert "6/10" in lines["parity"] and len(lines) == 9
+    assert summary([of_parity]).lines == [["parity", "1/6", *[""] * 5]]
+    assert summary([made_up(of_parity, [12] * 6)]).lines == [["parity", "**0/6**", *[""] * 5]]
+    assert summary([made_up(of_parity, [3] * 6)]).lines == [["parity", "no fit", *[""] * 5]]
 
 
 def test_every_cell_of_the_figures_was_trained_or_is_registered(cells: Sequence[PublishedCell]) -> None:

@@ -18,6 +18,8 @@ HERE = Path(__file__).parent
 GRIDS = ("grid", "grid-slow", "grid-wide")
 STARTS = (1.0, 0.3, 0.1, 0.02, 0.0)
 OPERANDS = {"aligned": "padded", "filled": "filled"}
+LEVEL = 0.005
+"""Of the last test: the registered level 0.01 was halved for a look at four runs a cell."""
 FILLED_TASKS = ("parity", "copy")
 """Tasks on which relative positions should work with filled operands, at each start."""
 
@@ -82,7 +84,7 @@ def tests() -> Iterator[str]:
         values.append(differs(strata))
     corrected = runpy.run_path(str(HERE.parent / "dose" / "doses.py"))["holm"](values)
     for (encoding, operands), value, own in zip(pairs, values, corrected, strict=True):
-        answer = "the start decides" if own < 0.01 else "no difference is shown"
+        answer = "the start decides" if own < LEVEL else "no difference is shown"
         yield f"{encoding}, {operands}, 0.02 against 1: p = {value:.2g}, {own:.2g} after Holm: {answer}."
     for operands, tasks in (("padded", None), ("filled", FILLED_TASKS)):
         for start in STARTS:
