@@ -35,8 +35,8 @@ REGISTERED = load_preregistration(TASKS)
 IDEAL = ("ipe", "ipe-sh")
 LEVEL = 0.01
 """A run counts as one with a constant rate of errors unless those beyond training are as improbable as this."""
-LATER_ANSWERS = RECORD / "own-token-later.json"
-"""Answers of own-token, which came later, on random tasks: cell -> first scale that fails, or None."""
+LATER_ANSWERS = RECORD / "own-token-later.parquet"
+"""Answers of own-token, which came later, on random tasks: cell, and the first scale that fails or None."""
 SHORT, LONG, WIDE = REGISTERED.train[1], REGISTERED.test[1], 40
 """Largest scales of training and of the test, and places to which operands are padded in the experiment "wider"."""
 CHANGES = (
@@ -150,7 +150,7 @@ def asked(cells: Iterable[SeenCell]) -> dict[str, int | None]:
 
 def own_token_lines() -> list[str]:
     """Return a line for each kind of task and answer of own-token: how many cells generalize."""
-    later = read_json(LATER_ANSWERS)
+    later = {row["cell"]: row["breaks_at"] for row in read_rows(LATER_ANSWERS)}
     counts: dict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
     for cell in refused():
         if cell.cell.name in later:
