@@ -589,10 +589,6 @@ def test_what_is_said_of_parity_is_its_trial() -> None:
 
 
 def test_the_findings_on_fig2_are_those_of_its_trials() -> None:
-    fig2 = cells_of("quick/fig2")
-    for encodings, sentence in ((("ipe", "ipe-sh"), "in {} runs, learned"), (("ape",), "learned absolute in {}.")):
-        counts = [share(cell, "generalizes") for name in encodings for cell in fig2[name, "aligned"]]
-        assert sentence.format(out_of(counts)) in findings()
     decided = [cell for cells in cells_of("quick/until-decided/fig2").values() for cell in cells]
     verdicts = Counter(cell["verdict"] for cell in decided)
     assert f"{verdicts['consistent']} predictions of coverage stand and {verdicts['refuted']} are refuted" in findings()
@@ -754,6 +750,15 @@ def test_the_findings_of_the_readme_are_those_of_the_pages_with_their_baselines(
 def test_what_is_said_of_the_start_of_tables_is_printed_by_its_script() -> None:
     printed = [*script("table-start/starts.py")["lines"]()]
     assert rows_below(text_of("table-start"), printed[0]) == printed[2:]
+    figures = [*script("table-start/starts.py")["figure_lines"]()]
+    assert rows_below(text_of("table-start"), figures[0]) == figures[2:]
+    numbers = [row.removesuffix(" |").split(" | ")[3:] for row in figures[2:]]
+    shares = [each[:2] for each in numbers]
+    text = "the ideal encoding generalizes in {} fitting runs, relative in {}, absolute in {}; at 1 in {}, {} and {}"
+    assert text.format(*(small for small, _ in shares[:3]), *(large for _, large in shares[:3])) in findings()
+    assert "{} runs generalize at 0.02, and {} at 1".format(*shares[3]) in findings()
+    right = [text.removesuffix(" of 6") for text in numbers[0][2:]]
+    assert "always-no names {} at 0.02 and {} at 1, the rate {} and {}.".format(*right) in findings()
     counts = script("table-start/starts.py")["counts"]()
 
     def solved(encoding: str, operands: str, start: float, *tasks: str) -> str:

@@ -6,20 +6,33 @@ The tests were registered before any of the runs (README.md beside this file).
 import runpy
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
+from itertools import chain
 from math import sqrt
 from pathlib import Path
 
 from scipy.stats import binomtest, hypergeom, norm
 
+from lengthgen.circuits.forecast.rates import recorded_rates
 from lengthgen.empirical.trial.conjecture import JudgedCell
 from lengthgen.empirical.trial.record import is_record, read_record, table_start
 
 HERE = Path(__file__).parent
 GRIDS = ("grid", "grid-slow", "grid-wide")
 STARTS = (1.0, 0.3, 0.1, 0.02, 0.0)
-OPERANDS = {"aligned": "padded", "filled": "filled"}
+OPERANDS = {"aligned": "padded", "filled": "filled", "unaligned": "as they are"}
+RUNS = 12
+"""Runs of a cell when all are trained."""
 LEVEL = 0.005
 """Of the last test: the registered level 0.01 was halved for a look at four runs a cell."""
+USUAL_START = ("grid", "figures-2-3")
+"""Records with the cells of Figures 2 and 3 at the start 0.02."""
+FIGURES = (
+    (2, "ideal (Shift: with scale hint)", ("ipe", "ipe-sh"), "aligned"),
+    (2, "relative", ("rpe",), "aligned"),
+    (2, "absolute", ("ape",), "aligned"),
+    (3, "ideal with scale hint", ("ipe-sh",), "unaligned"),
+)
+"""Lines of the figures: number, words, encodings and format."""
 FILLED_TASKS = ("parity", "copy")
 """Tasks on which relative positions should work with filled operands, at each start."""
 
@@ -70,22 +83,62 @@ def differs(strata: list[Counts], first: float = 0.02, second: float = 1.0) -> f
     return float(2 * norm.sf(abs(excess) / sqrt(variance))) if variance else 1.0
 
 
-def tests() -> Iterator[str]:
-    """Yield a line for each registered test, and one for each statement on padding and filling."""
-    asked = counts()
-    pairs = [(encoding, operands) for encoding in ("ipe", "rpe") for operands in ("padded", "filled")]
-    values = []
-    for encoding, operands in pairs:
-        strata = [
-            each
-            for question, each in asked.items()
-            if (question.encoding, question.operands) == (encoding, operands) and question.protocol != "grid-wide"
+def figure_lines() -> Iterator[str]:
+    """Yield the table of Figures 2 and 3 at two starts: runs that generalize, and cells that the baselines name."""
+    usual = {
+        (cell.key.task, cell.key.format, cell.key.encoding.replace("[start=0.02]", "")): cell
+        for name in USUAL_START
+        for cell in read_record(HERE / name).judged()
+    }
+    yield "| figure | encoding | operands | 0.02 | 1 | always-no right, 0.02 | at 1 | rate right, 0.02 | at 1 |"
+    yield "|---" * 9 + "|"
+    for figure, words, encodings, operands in FIGURES:
+        large = [
+            cell
+            for cell in read_record(HERE.parent / "quick" / f"fig{figure}").judged()
+            if cell.key.encoding in encodings and cell.key.format == operands
         ]
-        values.append(differs(strata))
+        small = [usual[cell.key.task, cell.key.format, cell.key.encoding] for cell in large]
+        parts = chain(*zip(_numbers(small), _numbers(large), strict=True))
+        yield f"| {' | '.join([str(figure), words, OPERANDS[operands], *parts])} |"
+
+
+def _numbers(cells: list[JudgedCell]) -> tuple[str, str, str]:
+    """Return how many fitting runs of some cells generalize, and how many cells always-no and the rate name."""
+    share = recorded_rates(frozenset()).share
+    outcomes = [cell.outcome for cell in cells]
+    most = [each.generalize > each.fit / 2 for each in outcomes]
+    rated = [share(cell.key.encoding.partition("[")[0], cell.key.format) > 0.5 for cell in cells]
+    right = sum(said == seen for said, seen in zip(rated, most, strict=True))
+    return (
+        f"{sum(each.generalize for each in outcomes)} of {sum(each.fit for each in outcomes)}",
+        f"{most.count(False)} of {len(cells)}",
+        f"{right} of {len(cells)}",
+    )
+
+
+def comparisons(asked: Mapping[Question, Counts]) -> Iterator[str]:
+    """Yield a line for each registered comparison of the starts 0.02 and 1."""
+    pairs = [(encoding, operands) for encoding in ("ipe", "rpe") for operands in ("padded", "filled")]
+    values = [
+        differs([each for question, each in asked.items() if (question.encoding, question.operands) == pair])
+        for pair in pairs
+    ]
     corrected = runpy.run_path(str(HERE.parent / "dose" / "doses.py"))["holm"](values)
     for (encoding, operands), value, own in zip(pairs, values, corrected, strict=True):
         answer = "the start decides" if own < LEVEL else "no difference is shown"
         yield f"{encoding}, {operands}, 0.02 against 1: p = {value:.2g}, {own:.2g} after Holm: {answer}."
+
+
+def tests() -> Iterator[str]:
+    """Yield a line for each registered test, and one for each statement on padding and filling."""
+    asked = counts()
+    tested = {question: each for question, each in asked.items() if question.protocol != "grid-wide"}
+    least = min(runs for each in tested.values() for runs, _, _ in each.values())
+    if {question.protocol for question in tested} < {*GRIDS[:2]} or least < RUNS:
+        yield f"The tests of 0.02 against 1 are made once, when each cell of {' and '.join(GRIDS[:2])} has {RUNS} runs."
+    else:
+        yield from comparisons(tested)
     for operands, tasks in (("padded", None), ("filled", FILLED_TASKS)):
         for start in STARTS:
             pooled = [
@@ -115,4 +168,4 @@ def lines() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join([*lines(), "", *tests()]))
+    print("\n".join([*figure_lines(), "", *lines(), "", *tests()]))
