@@ -105,19 +105,35 @@ class StudyAnswers:
     folder: Callable[["Sources"], Path] | None = None
 
 
-def recorded(words: str, files: Sequence[str]) -> StudyAnswers:
-    """Return answers that records of docs/results hold: they are what `words` says, in the files of these patterns."""
+def from_records(words: str, folders: Sequence[str], record: str | None = None) -> StudyAnswers:
+    """Return answers that records in docs/results hold.
+
+    Args:
+        words: what they are.
+        folders: patterns of folders, each of which must match a record.
+        record: the one folder of all of them, which captions then name.
+    """
+
+    def tables(sources: "Sources") -> list[Path]:
+        found = []
+        for pattern in folders:
+            matching = sorted(sources.records.glob(f"{pattern}/{TABLE}")) if sources.records else []
+            if not matching:
+                clone = "a clone of the project, as an installed package has no records"
+                raise Missing(f"{words} are missing from {sources.records or RECORDS}/{pattern}", clone)
+            found += matching
+        return found
 
     def require(sources: "Sources") -> None:
-        if sources.records is None or not sources.records.is_dir():
-            raise Missing(f"{words} are missing", "a checkout of the project, which has docs/results")
+        tables(sources)
 
     def digest(sources: "Sources") -> list[str]:
-        records = sources.records
-        assert records is not None
-        return [file_digest(path) for pattern in files for path in sorted(records.glob(pattern))]
+        return [file_digest(path) for table in tables(sources) for path in sorted(table.parent.iterdir())]
 
-    return StudyAnswers(words=words, require=require, digest=digest)
+    def folder(sources: "Sources") -> Path:
+        return (sources.records or RECORDS) / str(record)
+
+    return StudyAnswers(words=words, require=require, digest=digest, folder=folder if record else None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -210,6 +210,8 @@ def _hue(record: Encoding) -> str:
 def looks(encodings: Iterable[str]) -> dict[str, Look]:
     """Return the looks of all encodings of one figure, in their order; equal looks are varied in fill and shade.
 
+    Labels have the start of tables only where encodings differ in nothing else: captions say it (`glossary`).
+
     Raises:
         EncodingError: as `look`.
         StyleError: more than five encodings have an equal look.
@@ -217,6 +219,12 @@ def looks(encodings: Iterable[str]) -> dict[str, Look]:
     look_of: dict[str, Look] = {}
     times_used: Counter[Look] = Counter()
     bases = {encoding: look(encoding) for encoding in encodings}
+    plain = Counter(_without_start(encoding) for encoding in bases)
+    bases |= {
+        encoding: replace(base, label=look(short).label)
+        for encoding, base in bases.items()
+        if plain[short := _without_start(encoding)] == 1
+    }
     labels = Counter(base.label for base in bases.values())
     for encoding, base in bases.items():
         labelled = replace(base, label=base.label if labels[base.label] == 1 else _drawable(encoding))
@@ -232,6 +240,11 @@ def looks(encodings: Iterable[str]) -> dict[str, Look]:
         times_used[without_label] += 1
         look_of[encoding] = labelled
     return look_of
+
+
+def _without_start(encoding: str) -> str:
+    spec = parse_encoding(encoding)
+    return str(replace(spec, options=tuple((name, value) for name, value in spec.options if name != "start")))
 
 
 def line_style(its: Look) -> dict[str, Any]:
@@ -268,20 +281,27 @@ def _shaded(colour: str, share: float) -> str:
 def glossary(encodings: Iterable[str], *, trained: bool = False) -> str:
     """Return a sentence of a caption: full names of the labels of encodings, with parameters. Raises as `looks`.
 
-    For trained models a second sentence says with which standard deviation the tables of encodings were drawn.
+    For trained models the sentence of `starts_of_tables` follows.
     """
-    parts, starts = [], defaultdict(list)
+    parts = []
     for encoding, own_look in looks(encodings).items():
         spec = parse_encoding(encoding)
         name = own_look.label.partition(" (")[0]
         title = "our own" if spec.is_own else spec.record.summary.removesuffix(f" ({name})")
-        options = {key: option_text(value) for key, value in spec.options}
-        if start := options.pop("start", None):
-            starts[start].append(own_look.label)
+        options = {key: option_text(value) for key, value in spec.options if key != "start"}
         parts.append(f"{own_look.label}: {title}" + "".join(f", {key} {text}" for key, text in options.items()))
-    of_tables = "; ".join(f"{start} ({', '.join(labels)})" for start, labels in starts.items())
-    deviation = f" Standard deviation of tables before training: {of_tables}." if trained and starts else ""
-    return f"{'; '.join(parts)}.{deviation}"
+    return f"{'; '.join(parts)}.{starts_of_tables(encodings) if trained else ''}"
+
+
+def starts_of_tables(encodings: Iterable[str]) -> str:
+    """Return a sentence, after a space, with the start of the encodings' tables; nothing if they have none."""
+    starts = defaultdict(list)
+    for encoding, own_look in looks(encodings).items():
+        for name, value in parse_encoding(encoding).options:
+            if name == "start":
+                starts[option_text(value)].append(own_look.label)
+    texts = [*starts] if len(starts) == 1 else [f"{start} ({', '.join(labels)})" for start, labels in starts.items()]
+    return f" Standard deviation of tables before training: {'; '.join(texts)}." if starts else ""
 
 
 MOST_SLOTS = len(_SLOTS)

@@ -13,7 +13,7 @@ from lengthgen.circuits.forecast.features import Labels
 from lengthgen.circuits.forecast.rates import Rates, counts_of
 from lengthgen.circuits.forecast.record import FITTED, JUDGED, REGISTERED, RecordedCell, recorded_cells
 
-HEAD = ("task", "operands", "encoding", *("coverage", "distractors", "rate"), "generalize", "first failures", "trials")
+HEAD = ("task", "operands", "encoding", *("coverage", "distractors", "rate"), "generalize", "first failures")
 RULES = ("coverage", "distractors")
 POPULATION_RULES = ("literal", "coverage", "distractors", "own-token", "distractors-with-token")
 FEWEST = 3
@@ -61,7 +61,7 @@ def questions(names: Sequence[str]) -> list[list[RecordedCell]]:
 
 
 def line_of(cells: Sequence[RecordedCell]) -> str:
-    """Return the line of one question: answers, rate, what runs did, and how many recorded trials asked it."""
+    """Return the line of one question: answers, rate, and what runs did."""
     cell, rate = cells[0], rate_of(cells[0])
     failures = sorted(scale for each in cells for scale in each.first_failures)
     parts = (
@@ -73,7 +73,6 @@ def line_of(cells: Sequence[RecordedCell]) -> str:
         "" if rate is None else f"{rate:.2f}",
         f"{sum(each.generalize for each in cells)} of {sum(each.fit for each in cells)}",
         "-".join(map(str, dict.fromkeys((failures[0], failures[-1])))) if failures else "none",
-        str(len({each.record for each in recorded_cells() if question_of(each) == question_of(cell)})),
     )
     return f"| {' | '.join(parts)} |"
 

@@ -119,8 +119,8 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "`lengthgen predict` forecasts which share of the runs that fit their training scales generalizes. "
                 "The rules say yes or no; the forecast counts what recorded runs did where the rules gave the same "
                 "answers, for the same kind of labels and operands. All of it is ours [F]. **All runs that it counts "
-                "start their label tables at N(0, 1):** it knows no other start. It was designed after all these runs, "
-                "so the half that judges is a test of its counts, not of its design. `lengthgen forecast --format "
+                "start their label tables at N(0, 1):** it knows no other start. Its design was chosen after all these "
+                "runs were seen; the half that judges tests its counts alone. `lengthgen forecast --format "
                 "markdown` writes this page from the recorded cells that ship with the package "
                 f"(`circuits/forecast/cells.csv`, hash {answer['version']}); `--details` prints all that it counts.",
                 "## How good it is",

@@ -17,7 +17,7 @@ from lengthgen.paper_figs.panels import finish
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.seed_scores import CellScores, common_scales, seed_columns
 from lengthgen.paper_figs.sources import Needs, Sources, model_sizes
-from lengthgen.paper_figs.style import TRAINED, Look, context, line_style, looks
+from lengthgen.paper_figs.style import TRAINED, Look, context, line_style, looks, starts_of_tables
 
 SCALES = (5, 10, 15, 20)
 """Scales of Figure 3, one panel each."""
@@ -131,6 +131,7 @@ def _caption(tasks: Tasks, look_of: Mapping[str, Look], scales: Sequence[int], t
         f"encoding with scale hint on plain ones (IPE-SH, unaligned), at scales {', '.join(map(str, scales))}; trained "
         f"on scales {min(train)}-{max(train)} (grey), models of {model}, at the last checkpoint. A mark is a run. "
         f"{median_text('dash', seeds)}. Medians at scale {last}: {'; '.join(medians)}."
+        f"{starts_of_tables(look_of)}"
     )
 
 

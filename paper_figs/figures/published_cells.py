@@ -23,7 +23,7 @@ from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.figures.learned_labels import AGREEMENT, Agreement, read_agreement
 from lengthgen.paper_figs.names import distinct_names
 from lengthgen.paper_figs.saving import Drawing, Printed
-from lengthgen.paper_figs.sources import Needs, Sources, recorded
+from lengthgen.paper_figs.sources import Needs, Sources, from_records
 from lengthgen.paper_figs.style import look
 
 RECORDED_IN = ("paper-figures", "published-budget", "padding-sink")
@@ -384,11 +384,6 @@ FIGURES = (
         name="table-paper-figures",
         title="The paper's figures 2 to 5 on its data (table)",
         make=_drawn,
-        needs=Needs(
-            study=recorded(
-                "records of the published training",
-                [f"{name}/*/{file}" for name in RECORDED_IN for file in (TABLE, AGREEMENT)],
-            )
-        ),
+        needs=Needs(study=from_records("records of the published training", [f"{name}/*" for name in RECORDED_IN])),
     ),
 )

@@ -1,7 +1,7 @@
-"""Figures 2 and 3 with label tables that start at N(0, 0.02^2), as is usual in transformers.
+"""Figures 2 and 3 with label tables that start at N(0, 0.02^2), as many transformers do.  [F]
 
 The protocols fig2 and fig3 have the start 1. These figures are drawn from the record docs/results/table-start, whose
-runs differ from those of the protocols in the start of their tables alone.
+runs differ from those of the protocols in the start of their tables, in their seeds, and in how many a cell has.
 """
 
 from functools import partial
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lengthgen.empirical.experiment.outcome import Checkpoint, outcome
 from lengthgen.empirical.experiment.protocol import Protocol, load_protocol
-from lengthgen.empirical.trial.record import TABLE, read_record
+from lengthgen.empirical.trial.record import read_record
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.figures.accuracy import CHECKPOINTS, accuracy_drawing
 from lengthgen.paper_figs.figures.alignment import SCALES, drawing
@@ -17,7 +17,7 @@ from lengthgen.paper_figs.figures.published_cells import paper_cells
 from lengthgen.paper_figs.names import distinct_names
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.seed_scores import CellScores
-from lengthgen.paper_figs.sources import Needs, Sources, model_sizes, recorded
+from lengthgen.paper_figs.sources import Needs, Sources, from_records, model_sizes
 
 START = 0.02
 """`initializer_range` of BERT and GPT-2 in transformers: standard deviation of their embeddings before training."""
@@ -69,12 +69,12 @@ def _figure(sources: Sources, *, protocol: str) -> Drawing:
     )
 
 
-_NEEDS = Needs(study=recorded("recorded runs with the start 0.02", [f"{name}/{TABLE}" for name in RECORDED_IN]))
+_NEEDS = Needs(study=from_records("recorded runs with the start 0.02", RECORDED_IN, "table-start"))
 
 FIGURES = tuple(
     Entry(
         place=105,  # before those with the start 1
-        name=f"figure{number}-usual-start",
+        name=f"figure{number}-small-start",
         title=f"{title}, label tables from N(0, {START}^2)",
         make=partial(_figure, protocol=f"fig{number}"),
         needs=_NEEDS,

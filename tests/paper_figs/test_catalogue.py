@@ -14,7 +14,7 @@ from lengthgen.paper_figs.sources import Sources
 
 DRAWING = Drawing(shown=Printed(headings=["a"], lines=[["1"]], columns="l"), rows=[{"a": 1}], caption="None.")
 NOT_OF_PROTOCOLS = [
-    "figure1", "figure1-next-step", "figure1-smaller-scale", "figure2-usual-start", "figure3-usual-start",
+    "figure1", "figure1-next-step", "figure1-smaller-scale", "figure2-small-start", "figure3-small-start",
     "figure2", "figure2-best-on-test", "figure3", "figure4", "figure5", "figure5-scale-hint", "parity-seeds",
     "prism-histograms", "prism-gates", "prism-sharpening", "table-tasks", "table-formats", "table-relations",
     "table-src", "table-hyperparameters", "table-paper-figures",

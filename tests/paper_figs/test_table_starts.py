@@ -1,4 +1,4 @@
-"""Figures 2 and 3 at the usual start of tables show the paper's cells, from runs with that start alone."""
+"""Figures 2 and 3 at a small start of tables show the paper's cells, from runs with that start alone."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_curves_are_the_exact_match_of_recorded_runs() -> None:
 
 def test_without_records_they_say_what_is_missing(tmp_path: Path) -> None:
     sources = Sources(out=tmp_path, profile="quick", width=7.0)
-    needs = catalogue(sources)["figure2-usual-start"].needs
+    needs = catalogue(sources)["figure2-small-start"].needs
     for lacking in (sources, replace(sources, records=tmp_path / "none")):
         with pytest.raises(Missing, match=r"recorded runs with the start 0\.02 are missing"):
             lacking.require(needs)

@@ -67,8 +67,8 @@ def early_and_late() -> str:
             solved.append((early >= {*run.test}, late >= {*run.test}))
     later, no_more = solved.count((False, True)), solved.count((True, False))
     return (
-        f"Of {len(solved)} runs that solve the training scales after 30 epochs, {len(solved) - later - no_more} solve "
-        f"all scales, or do not, as they do after 300; {later} of the others solve them later, and {no_more} no more."
+        f"Of {len(solved)} runs that solve the training scales after 30 epochs, {len(solved) - later - no_more} have "
+        f"the same outcome after 300; {later} of the others solve all scales later, and {no_more} no more."
     )
 
 

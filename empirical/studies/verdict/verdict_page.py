@@ -41,9 +41,9 @@ def verdict_page(answer: Mapping[str, Any], *, out: str) -> str:
         "`rate` is the share of fitting runs that generalized under the same encoding and format; "
         f"`{RATE_WITH_SRC}` also knows whether the task's SRC stays the same. Both count one half of the tasks of the "
         f"same experiment ({_runs_counted(experiments)}); all is judged on the other half. Rates, and what tells kinds "
-        "apart, are **not registered, asked afterwards**. Tasks won:lost (the larger e-value), and by e-BH: + the rule "
-        "is better, - the baseline, ? open, a second sign where e-BH over all says otherwise; *no task*: they differ "
-        "on none.",
+        "apart, are **not registered, asked afterwards**. Tasks won:lost (the larger e-value); a task is won by what "
+        "is right for more of its runs, on cells where the two differ. By e-BH: + the rule is better, - the baseline, "
+        "? open, a second sign where e-BH over all says otherwise; *no task*: they differ on none.",
         *(part for name, of_one in experiments.items() for part in _against(name, of_one)),
         "Cells of random tasks on which each is right, and its Brier score (0 is best):",
         markdown_table(RULE_HEADINGS, score_rows(experiments[TASKS], [*BASELINES, *_told(experiments[TASKS])])),
