@@ -115,14 +115,14 @@ def from_records(words: str, folders: Sequence[str], record: str | None = None) 
     """
 
     def tables(sources: "Sources") -> list[Path]:
-        found = []
+        paths: list[Path] = []
         for pattern in folders:
             matching = sorted(sources.records.glob(f"{pattern}/{TABLE}")) if sources.records else []
             if not matching:
                 clone = "a clone of the project, as an installed package has no records"
                 raise Missing(f"{words} are missing from {sources.records or RECORDS}/{pattern}", clone)
-            found += matching
-        return found
+            paths += matching
+        return paths
 
     def require(sources: "Sources") -> None:
         tables(sources)

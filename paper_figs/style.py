@@ -207,10 +207,10 @@ def _hue(record: Encoding) -> str:
     return next((hue for hook, hue in hues.items() if hook in record.hooks), _RELATIVE)
 
 
-def looks(encodings: Iterable[str]) -> dict[str, Look]:
+def looks(encodings: Iterable[str], *, caption: bool = True) -> dict[str, Look]:
     """Return the looks of all encodings of one figure, in their order; equal looks are varied in fill and shade.
 
-    Labels have the start of tables only where encodings differ in nothing else: captions say it (`glossary`).
+    Where a caption says the start of tables (`glossary`), labels have it only if encodings differ in nothing else.
 
     Raises:
         EncodingError: as `look`.
@@ -220,11 +220,12 @@ def looks(encodings: Iterable[str]) -> dict[str, Look]:
     times_used: Counter[Look] = Counter()
     bases = {encoding: look(encoding) for encoding in encodings}
     plain = Counter(_without_start(encoding) for encoding in bases)
-    bases |= {
-        encoding: replace(base, label=look(short).label)
-        for encoding, base in bases.items()
-        if plain[short := _without_start(encoding)] == 1
-    }
+    if caption:
+        bases |= {
+            encoding: replace(base, label=look(short).label)
+            for encoding, base in bases.items()
+            if plain[short := _without_start(encoding)] == 1
+        }
     labels = Counter(base.label for base in bases.values())
     for encoding, base in bases.items():
         labelled = replace(base, label=base.label if labels[base.label] == 1 else _drawable(encoding))

@@ -287,8 +287,11 @@ def test_the_runs_with_five_seeds_are_told_as_recorded() -> None:
     runs = {(folder.parent.name, each.run.id) for folder in folders for each in read_record(folder).runs}
     counts = Counter(part for part, _ in runs)  # fig2 and fig3 share runs
     first = counts["quick"] + counts["again"]
-    for said in (*(f"| {counts[part]:,} |" for part in ("quick", "again", "until-decided")), f"The first {first} runs"):
-        assert said in text
+    for sentence in (
+        *(f"| {counts[part]:,} |" for part in ("quick", "again", "until-decided")),
+        f"The first {first} runs",
+    ):
+        assert sentence in text
     fig2 = recorded("quick/fig2").trial
     solved = []
     for encodings in (("ipe", "ipe-sh"), ("ape",), ("rpe",)):

@@ -374,7 +374,7 @@ def _caption(
     parts.append(
         f"Right: forecast share of the runs that solve all scales {test[0]}-{test[-1]}, of those that fit their "
         f"training scales {train[0]}-{train[-1]}, with its 95% interval (dot and bar), and the share of the runs on "
-        f"record (diamond, numbers) [F]. {glossary(predictions)}"
+        f"record (diamond, numbers) [F]. {glossary(predictions, trained=True)}"
     )
     return " ".join(parts)
 

@@ -20,7 +20,7 @@ def encoding_looks(encodings: Iterable[str]) -> dict[str, dict[str, Any]]:
     texts = list(dict.fromkeys(encodings))
     valid = [encoding for encoding in texts if _is_encoding(encoding)]
     try:
-        look_of = looks(valid)
+        look_of = looks(valid, caption=False)
     except StyleError:  # too many look alike; their labels still tell them apart
         look_of = {encoding: look(encoding) for encoding in valid}
     return {

@@ -204,8 +204,7 @@ def test_the_glossary_has_titles_and_all_parameters() -> None:
         "T5: relative, in buckets, buckets 32, longest 128; law.py:near: our own."
     )
     assert style.glossary(["rpe[start=0.02]", "clipped", "t5", "rope", "ape"], trained=True).endswith(
-        "APE: learned absolute. Standard deviation of tables before training: "
-        "0.02 (RPE (start=0.02), T5); 1 (clipped RPE, APE)."
+        "APE: learned absolute. Standard deviation of tables before training: 0.02 (RPE, T5); 1 (clipped RPE, APE)."
     )
 
 
