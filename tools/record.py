@@ -2,8 +2,8 @@
 
 For each protocol, FOLDER/PROTOCOL/ gets what was frozen and the table of its runs, added ones too
 (`lengthgen.empirical.trial.record`); nothing is computed again.  A cell that lacks a planned run is left out, and
-named.  If labels are learned, `relations.json` has those that the first run of each cell learned, and `agreement.json`
-how far those of every run agree with the ideal ones.
+named.  If labels are learned, `relations.json` has those that the first run of each cell learned, and
+`agreement.parquet` how far those of every run agree with the ideal ones.
 """
 
 import json

@@ -20,6 +20,7 @@ from lengthgen.circuits.roles import ideal_relation
 from lengthgen.empirical.experiment.protocol import Cell
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.tables import read_rows, write_rows
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.infrastructure.shapes import (
     COUNT,
@@ -28,7 +29,6 @@ from lengthgen.infrastructure.shapes import (
     WrongShape,
     list_of,
     made_into,
-    mapping_to,
     read_stored,
     record,
     row,
@@ -143,40 +143,38 @@ def read_relations(path: Path) -> list[LearnedRelation]:
 
 Agreement = Mapping[int, Mapping[int, tuple[int, int]]]
 """Scale -> ideal label -> (pairs at the open queries whose learned label means it, such pairs in all)."""
-AGREEMENT = "agreement.json"
+AGREEMENT = "agreement.parquet"
 """File of a record with the agreement of every run that learned its labels, as `tools/record.py` writes it."""
 
 
 def write_agreement(path: Path, runs: Sequence[Run], store: RunStore) -> None:
-    """Store the agreement of finished runs of lbpe and lbpe-sh at all their test scales, as sealed JSON by run.
+    """Store the agreement of finished runs of lbpe and lbpe-sh at all their test scales: a row per scale and label.
 
     Raises:
         StoreError: a run is not finished, or broken.
+        OSError: the file cannot be written.
     """
     from lengthgen.empirical.experiment.evaluation import learned_relation
 
-    content = {}
-    for run in runs:
-        _, _, comparison = learned_relation(run, store, run.test)
-        content[run.id] = [
-            [scale, label, *pair] for scale, by_label in comparison.scales.items() for label, pair in by_label.items()
-        ]
-    write_sealed_json(path, {"agreement": content})
+    rows = [
+        {"run": run.id, "scale": scale, "label": label, "right": right, "pairs": pairs}
+        for run in runs
+        for scale, by_label in learned_relation(run, store, run.test)[2].scales.items()
+        for label, (right, pairs) in by_label.items()
+    ]
+    write_rows(path, rows)
 
 
 def read_agreement(path: Path) -> dict[str, Agreement]:
     """Read run -> agreement from a file of `write_agreement`.
 
     Raises:
-        DamagedFile: the file has changed since it was written.
-        OSError: it cannot be read.
+        TableError: the file is missing, or has changed since it was written.
     """
-    shape = record(agreement=mapping_to(list_of(row(*[COUNT] * 4))))
-    stored = read_stored(path, shape, "agreement of learned relations", f"git checkout {path}")["agreement"]
     agreements: dict[str, dict[int, dict[int, tuple[int, int]]]] = {}
-    for run, lines in stored.items():
-        for scale, label, right, pairs in lines:
-            agreements.setdefault(run, {}).setdefault(scale, {})[label] = right, pairs
+    for each in read_rows(path):
+        by_scale = agreements.setdefault(each["run"], {})
+        by_scale.setdefault(each["scale"], {})[each["label"]] = each["right"], each["pairs"]
     return dict(agreements)
 
 

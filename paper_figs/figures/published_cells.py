@@ -121,7 +121,7 @@ def published_cells(records: Path) -> list[PublishedCell]:
     """Return every cell of figures 2, 3 and 4 with its runs in the records; `records` is docs/results.
 
     Raises:
-        RecordError, DamagedFile: a record has changed since it was written.
+        RecordError, TableError: a record has changed since it was written.
     """
     folders = [path.parent for name in RECORDED_IN for path in sorted((records / name).glob(f"*/{TABLE}"))]
     histories = [(each.run, each.rows) for folder in folders for each in read_record(folder).runs]

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 from lengthgen.empirical.experiment.outcome import Checkpoint
 from lengthgen.empirical.experiment.run import Run
-from lengthgen.infrastructure.files import DamagedFile
+from lengthgen.empirical.experiment.tables import TableError
 from lengthgen.paper_figs import panels, style, trial_cells
 from lengthgen.paper_figs.declaration import catalogue
 from lengthgen.paper_figs.figures import accuracy, alignment, label_matrices, paper_tables, trial_figures
@@ -399,13 +399,14 @@ training.epochs = 1
     [read] = learned_labels.read_relations(tmp_path / "relations.json")
     assert (read.labels == relation.labels).all() and (read.ideal == relation.ideal).all()
     assert read.weights == pytest.approx(relation.weights, abs=1e-4) and read.meaning == relation.meaning
-    learned_labels.write_agreement(tmp_path / "agreement.json", [run], given.store)
-    agreement = learned_labels.read_agreement(tmp_path / "agreement.json")
+    path = tmp_path / learned_labels.AGREEMENT
+    learned_labels.write_agreement(path, [run], given.store)
+    agreement = learned_labels.read_agreement(path)
     pairs = {scale: {0: scale, 1: 1} for scale in (1, 2, 3, 4)}  # at `=`: the last digit is read, other keys are not
     assert {scale: {label: n for label, (_, n) in its.items()} for scale, its in agreement[run.id].items()} == pairs
-    (tmp_path / "agreement.json").write_text((tmp_path / "agreement.json").read_text().replace("4", "3", 1))
-    with pytest.raises(DamagedFile, match="agreement"):
-        learned_labels.read_agreement(tmp_path / "agreement.json")
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(TableError, match="agreement"):
+        learned_labels.read_agreement(path)
     for width in (3.25, 7.0):
         drawing = learned_labels.drawing([read], width=width)
         on_the_page(drawing.shown)
