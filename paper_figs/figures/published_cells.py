@@ -251,10 +251,6 @@ def _agreeing(cells: Sequence[PublishedCell]) -> list[str]:
     return [word(each) for each in cells]
 
 
-def _tally(agreeing: Sequence[str]) -> str:
-    return ", ".join(f"{word} {agreeing.count(word)}" for word in WORDS if word in agreeing)
-
-
 def _names(each: PublishedCell, name: str, figure: int) -> dict[str, object]:
     training = each.protocol.profile.training
     return {
@@ -355,6 +351,7 @@ def _generalizing(outcomes: Sequence[RunOutcome]) -> str:
 
 def _caption(cells: Sequence[PublishedCell], agreeing: Sequence[str]) -> str:
     starts = sorted({start for each in cells if (start := table_start(each.cell.encoding)) is not None})
+    tally = ", ".join(f"{word} {agreeing.count(word)}" for word in WORDS if word in agreeing)
     return (
         "The paper's figures 2 to 5 (arXiv 2510.04130) on its data [P]: digits 0-9, 1,000 test samples at each "
         "scale 1-20. Width 64, two layers, batches of 250, learning rate 0.001 [F]; label tables start at N(0, "
@@ -369,7 +366,7 @@ def _caption(cells: Sequence[PublishedCell], agreeing: Sequence[str]) -> str:
         "Agrees, decided by e-values for all cells together (e-BH at 5%): yes if most fitting runs do as the "
         "paper says; possible if more than 5% of them generalize; not most if most fail where the paper says that "
         f"it is possible; open if nothing is decided. Of {len(cells)} cells of figures 2 to 4, of which 2 and 3 "
-        f"share three: {_tally(agreeing)}."
+        f"share three: {tally}."
     )
 
 
