@@ -346,8 +346,8 @@ def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:
     assert "| 1 of 13," in table and "in all but one run of 13." in line
     usual, varied = [*re.findall(r"\d+ of \d+", tables["pooled"][2])]
     assert (
-        f"{varied} fitting runs generalize so, and {usual} with the usual filler (one-sided p = 0.008, pooled"
-        in findings()
+        f"{varied} fitting runs generalize so, and {usual} with the usual filler "
+        "(one-sided p = 0.008, pooled afterwards" in findings()
     )
     assert float(tables["pooled"][2].split("|")[4]) == 0.0078
 
@@ -736,6 +736,14 @@ def test_the_findings_of_the_readme_are_those_of_the_pages_with_their_baselines(
     assert row.split(" | ")[7] == "0 of 16 runs" and "Ideal addition after all epochs: 0/16." in readme
     assert "| multiplication | 0/6 |" in readme and "Multiplication, 0 of 6 after" in findings()
     assert "5 of 18 relative runs generalize, and 1 of 6 without;" in findings()
+
+
+def test_rates_of_the_papers_cells_are_those_of_random_tasks() -> None:
+    rate = recorded_rates(frozenset()).share
+    for record in ("table-start", "paper-figures"):
+        assert f"({rate('ipe-sh', 'aligned'):.2f})" in said(record)
+    assert f"the rate ({rate('lbpe', 'unaligned'):.2f}, as no random task has learned labels)" in said("paper-figures")
+    assert min(rate("ipe", "aligned"), rate("ipe-sh", "unaligned")) > 0.5, "mend what pages say of ideal encodings"
 
 
 def test_what_is_said_of_the_start_of_tables_is_printed_by_its_script() -> None:

@@ -23,7 +23,7 @@ OPERANDS = {"aligned": "padded", "filled": "filled", "unaligned": "as they are"}
 RUNS = 12
 """Runs of a cell when all are trained."""
 LEVEL = 0.005
-"""Of the last test: the registered level 0.01 was halved for a look at four runs a cell."""
+"""Level of the final tests: half of the registered 0.01, as p-values were looked at once, at four runs a cell."""
 USUAL_START = ("grid", "figures-2-3")
 """Records with the cells of Figures 2 and 3 at the start 0.02."""
 FIGURES = (
