@@ -12,11 +12,10 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.empirical.experiment.environment import revision
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.errors import in_any_case, nearest
-from lengthgen.infrastructure.files import require_writable, user_cache, write_sealed_json
+from lengthgen.infrastructure.files import require_writable, user_cache
 from lengthgen.infrastructure.shapes import record
 from lengthgen.questions.runs import store_in
 from lengthgen.terminal.answers import show
@@ -190,6 +189,7 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     """
     from lengthgen.empirical.studies.court.cells import stored_cells
     from lengthgen.empirical.studies.court.published.load import published_cells
+    from lengthgen.empirical.studies.court.stored import write_scores
     from lengthgen.empirical.studies.court.trial import LITERAL, Frozen, freeze, judge
     from lengthgen.empirical.studies.theories.rival import Guess
     from lengthgen.empirical.studies.theories.theories import THEORIES, theory_named
@@ -213,7 +213,7 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     frozen = Frozen(guesses={**guesses, **own_guesses})
     answer = {"evidence": evidence} | judge(cells, [*of_catalogue, *own], frozen, post_hoc={t.name for t in own})
     if judgement:
-        write_sealed_json(judgement, {"answer": answer, "revision": revision()})
+        write_scores(judgement, answer)
     return answer
 
 

@@ -1,10 +1,9 @@
 """`lengthgen court`: published results or stored runs judge the catalogue of theories, or one's own."""
 
-import json
-
 import pytest
 
 from lengthgen.empirical.studies.court.published.load import published_cells
+from lengthgen.empirical.studies.court.stored import COURT, read_scores
 from lengthgen.empirical.studies.theories.theories import THEORIES
 from lengthgen.terminal.layout import LINES
 from tests.lengthgen.refusal import refused
@@ -29,8 +28,7 @@ def test_published_results_judge_all_theories(few_cells, answer, tmp_path):
     assert got["controls"]["fed-with-answers"]["verdict"] == "supported"
     assert got["controls"]["opposite-of-answers"]["verdict"] == "refuted"
     assert got["theories"]["c-rasp"]["answered"] == len(few_cells) - len(got["did_not_fit"])
-    stored = json.loads((tmp_path / "court" / "published.json").read_text())
-    assert stored["answer"] == got
+    assert read_scores(tmp_path / COURT, tmp_path) == got
     again = answer("court", "--theory", "c-rasp", "--out", str(tmp_path / "other"))
     assert [*again["theories"]] == ["src", "c-rasp"]
     assert again["theories"]["c-rasp"] == got["theories"]["c-rasp"]

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from lengthgen.empirical.studies.court.published.load import published_cells
+from lengthgen.empirical.studies.court.stored import COURT, read_scores
 from lengthgen.empirical.studies.court.trial import Frozen, guess_as_json, judge
 from lengthgen.empirical.studies.theories.rival import Guess
 from lengthgen.empirical.studies.theories.theories import THEORIES
-from lengthgen.infrastructure.files import read_sealed_json
 
 DOCS = Path(__file__).parents[4] / "docs"
-ANSWER = read_sealed_json(DOCS / "results" / "court" / "published.json")["answer"]
+ANSWER = read_scores(DOCS / "results" / COURT, DOCS / "results")
 PAGE = (DOCS / "court.md").read_text(encoding="utf-8")
 CHEAP = ("c-rasp", "encodings-order", "depth", "min-degree")
 """Theories that answer at once."""

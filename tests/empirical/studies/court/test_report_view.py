@@ -3,9 +3,9 @@
 import pytest
 
 from lengthgen.empirical.studies.court.report_view import view
-from lengthgen.empirical.studies.court.stored import COURT
+from lengthgen.empirical.studies.court.stored import COURT, write_scores
 from lengthgen.empirical.studies.court.trial import freeze, judge
-from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.infrastructure.files import read_sealed_json, write_sealed_json
 from lengthgen.paper_figs.sources import Sources
 from tests.empirical.studies.court.examples import cell, right, theory
 
@@ -20,7 +20,7 @@ THEORIES = [
 def out(tmp_path):
     frozen = freeze(THEORIES, {of_cell.name: of_cell.question for of_cell in CELLS})
     answer = {"evidence": "published"} | judge(CELLS, THEORIES, frozen)
-    write_sealed_json(tmp_path / COURT, {"answer": answer, "revision": "none"})
+    write_scores(tmp_path / COURT, answer)
     return tmp_path
 
 
@@ -47,3 +47,10 @@ def test_what_was_changed_is_named_and_not_shown(out):
     path.write_text(path.read_text().replace('"undecided"', '"supported"', 1))
     data = view(Sources(out=out, profile="smoke", width=7.0))
     assert data.content["scores"] == [] and "lengthgen court" in data.broken["court/published.json"]
+
+
+def test_an_answer_whose_reason_is_missing_is_no_answer(out):
+    stored = read_sealed_json(out / COURT)
+    write_sealed_json(out / COURT, {**stored, "reasons": stored["reasons"][:-1]})
+    data = view(Sources(out=out, profile="smoke", width=7.0))
+    assert data.content["scores"] == [] and "answers without a reason" in data.broken["court/published.json"]

@@ -8,10 +8,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from lengthgen.empirical.studies.court.score_figures import drawing, table
-from lengthgen.empirical.studies.court.stored import COURT, SCORES, scores
+from lengthgen.empirical.studies.court.stored import COURT, SCORES, scores, write_scores
 from lengthgen.empirical.studies.court.trial import freeze, judge
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.paper_figs.saving import Printed
 from lengthgen.paper_figs.sources import Missing, Sources
 from tests.empirical.studies.court.examples import cell, right, theory
@@ -68,7 +67,7 @@ def test_stored_scores_are_read_and_damage_is_named(answer: dict[str, Any], tmp_
     sources = Sources(out=tmp_path, profile="smoke", width=7.0)
     with pytest.raises(Missing, match="lengthgen court"):
         sources.require(SCORES)
-    write_sealed_json(tmp_path / COURT, {"answer": answer, "revision": "none"})
+    write_scores(tmp_path / COURT, answer)
     sources.require(SCORES)
     assert scores(sources)["theories"]["src"]["verdict"] == "supported"
     text = (tmp_path / COURT).read_text()
