@@ -117,7 +117,8 @@ def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]
     `kept` is a function from "is this a PAD?" for each token of a prompt to the indices of the task's own tokens.
     """
     pad = len(task.alphabet)
-    own_vectorised, own_valid, own_draw, own_right = task.vectorised, task.valid, task.draw, task.right
+    own_vectorised, own_valid, own_right = task.vectorised, task.valid, task.right
+    own_choices = cache(task.choices)
 
     def own(symbols: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(symbols[index] for index in kept([symbol == PAD for symbol in symbols]))
@@ -132,10 +133,9 @@ def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]
         return layout(scale).given()
 
     def draw(scale: int, rng: random.Random) -> list[str]:
-        assert own_draw is not None
-        drawn = iter(own_draw(scale, rng))
+        drawn = iter(task.drawn(scale, own_choices(scale), rng))
         return [
-            next(drawn) if not added else allowed[0] if len(allowed) == 1 else rng.choice(allowed)
+            task.alphabet[next(drawn)] if not added else allowed[0] if len(allowed) == 1 else rng.choice(allowed)
             for added, allowed in given(scale)
         ]
 
@@ -155,7 +155,7 @@ def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]
         "generate": lambda symbols: task.generate(own(symbols)),
         "vectorised": vectorised if own_vectorised else None,
         "valid": (lambda symbols: own_valid(own(symbols))) if own_valid else None,
-        "draw": draw if own_draw else None,
+        "draw": draw if task.draw else None,
         "right": (lambda symbols: own_right(own(symbols))) if own_right else None,
         "reference": replace(task.reference, steps=steps, apply=apply) if task.reference else None,
     }

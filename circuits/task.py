@@ -285,7 +285,7 @@ class Task(Brief):
         choices = self.choices(scale)
         if self.draw is not None:
             source = random.Random(rng.bytes(16))
-            drawn = [self._drawn(scale, choices, source) for _ in range(count)]
+            drawn = [self.drawn(scale, choices, source) for _ in range(count)]
             return np.array(drawn, dtype=np.uint8).reshape(count, len(choices)).T.copy().T
         if self.valid is None:
             return self._combinations(choices, count, rng)
@@ -312,7 +312,11 @@ class Task(Brief):
             prompts[positions] = np.array(symbols, dtype=np.uint8).take(indices)
         return prompts.T
 
-    def _drawn(self, scale: int, choices: list[tuple[int, ...]], source: random.Random) -> list[int]:
+    def drawn(self, scale: int, choices: Sequence[tuple[int, ...]], source: random.Random) -> list[int]:
+        """Return the tokens of a prompt of one scale that `draw` gives; `choices` has those allowed at each place.
+
+        Raise TaskError if it gives no prompt of the scale.
+        """
         assert self.draw is not None
         symbols = self.draw(scale, source)
         numbers = self._numbers(symbols, f"the prompt drawn for scale {scale}")

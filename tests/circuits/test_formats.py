@@ -113,3 +113,13 @@ def test_segments_of_a_prompt_without_a_choice() -> None:
     fixed = replace(parity(), prompt=lambda n: [("=",)] * n, vectorised=None)
     assert fixed.segments(3) == (Segment(first=1, last=3, operand=False),)
     assert np.array_equal(aligned(fixed, 3).all_prompts(3), [[2, 2, 2]])
+
+
+@pytest.mark.parametrize("padded", [aligned, filled])
+@pytest.mark.parametrize("drawn", [["1", "="], ["1", "0", "1", "="]])
+def test_a_draw_that_is_no_prompt_of_the_task_is_refused_in_its_own_symbols(
+    padded: Callable[[Task, int], Task], drawn: list[str]
+) -> None:
+    task = padded(replace(copy(), draw=lambda scale, source: drawn), 4)
+    with pytest.raises(TaskError, match=f"draw gives {' '.join(drawn)}, which is no prompt"):
+        task.sample_prompts(2, 1, np.random.default_rng(0))
