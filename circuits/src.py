@@ -206,11 +206,12 @@ def src(
     clock = clock or Clock()
     largest_beyond = largest if largest and largest > len(traces) else None
     beyond_traces: list[Trace] = []
-    if task.reference and task.reference.arity <= arity:
+    problem = Problem.of(task, traces, arity, mode)
+    if problem.has_reference:
         with clock.phase("check"):
             beyond_traces = [trace(task, largest_beyond)] if largest_beyond else []
             check_reference(task, [*traces, *beyond_traces])
-    rounds = search_in_rounds(Problem.of(task, traces, arity, mode), clock)
+    rounds = search_in_rounds(problem, clock)
     result = _result(rounds, beyond_traces, largest_beyond or len(traces), clock)
     if rounds.last.stopped == INTERRUPTED:
         raise Interrupted(result)

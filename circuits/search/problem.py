@@ -39,6 +39,11 @@ class Problem:
         return len(self.task.alphabet)
 
     @property
+    def has_reference(self) -> bool:
+        """True if the task has a reference circuit with no more slots than the arity."""
+        return self.task.reference is not None and self.task.reference.arity <= self.arity
+
+    @property
     def exact(self) -> bool:
         """True if a wiring has exactly as many slots as its step needs, instead of `arity`."""
         return self.mode == "typed"

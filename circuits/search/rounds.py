@@ -9,7 +9,8 @@ import numpy as np
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.clock import Clock, OutOfTime
 from lengthgen.circuits.determining import determines
-from lengthgen.circuits.reference import reference_complexity
+from lengthgen.circuits.reference import check_reference, reference_complexity
+from lengthgen.circuits.roles import role_labels
 from lengthgen.circuits.search.narrowing import Narrowing, declared
 from lengthgen.circuits.search.problem import Problem
 from lengthgen.circuits.search.sat import SolverError, SolverFailed
@@ -125,19 +126,33 @@ class Rounds:
 
 
 def search_in_rounds(problem: Problem, clock: Clock) -> Rounds:
-    """Search until fresh prompts do not refute the circuit found, or for MAX_ROUNDS."""
+    """Search until fresh prompts do not refute the circuit found, or for MAX_ROUNDS.
+
+    The task's own circuit takes the place of the one found if it is simpler (`_size`).
+
+    Raise TaskError if that circuit is wrong on a prompt that joins the sample.
+    """
+    rounds = _search_in_rounds(problem, clock)
+    if rounds.last.circuit and not rounds.last.stuck and (own := _own_circuit(rounds)):
+        rounds.last = min(rounds.last, own, key=_size)
+    return rounds
+
+
+def _search_in_rounds(problem: Problem, clock: Clock) -> Rounds:
     rounds = Rounds(problem=problem)
     rounds.search(clock, patient=False)
     for number in range(MAX_ROUNDS - 1):
         refuted = refuting(rounds.last, rounds.problem, number, clock)
         if not refuted:
             break
+        if problem.has_reference:
+            check_reference(problem.task, refuted.values())
         extended_problem = replace(rounds.problem, traces={**rounds.problem.traces, **refuted})
         if grown := _grown(rounds, extended_problem, min(refuted)):
             rounds.problem, rounds.last = extended_problem, replace(rounds.last, circuit=grown)
             continue
-        if number >= PATIENCE and (reference := _smallest_reference(rounds)):
-            rounds.last = reference
+        if number >= PATIENCE and _own_is_minimal(rounds) and (own := _own_circuit(rounds)):
+            rounds.last = own
             return rounds
         # More prompts keep every lower bound valid, and the upper bounds of all smaller scales.
         rounds.bounds = {n: (low, high if n < min(refuted) else math.inf) for n, (low, high) in rounds.bounds.items()}
@@ -148,14 +163,27 @@ def search_in_rounds(problem: Problem, clock: Clock) -> Rounds:
     return rounds
 
 
-def _smallest_reference(rounds: Rounds) -> Searched | None:
-    """Return the last round's result with the reference circuit, right on all prompts, if it meets all lower bounds."""
+def _own_is_minimal(rounds: Rounds) -> bool:
+    """True if the reference circuit meets all lower bounds."""
+    problem = rounds.problem
+    operators = reference_complexity(problem.task, problem.arity, [*problem.traces][-1])
+    return all(rounds.bounds.get(scale, (0, 0))[0] == operators[scale] for scale in problem.traces)
+
+
+def _own_circuit(rounds: Rounds) -> Searched | None:
+    """Return the last round's result with the reference circuit, right on all prompts; None if there is none."""
     problem, scales = rounds.problem, tuple(rounds.problem.traces)
-    operators = reference_complexity(problem.task, problem.arity, scales[-1])
-    if problem.mode == "typed" or any(rounds.bounds.get(scale, (0, 0))[0] != operators[scale] for scale in scales):
+    if problem.mode != "free" or not problem.has_reference:
         return None
     circuit, combinations = circuit_of(declared(problem, scales), scales, problem, ())
     return replace(rounds.last, circuit=circuit, combinations=combinations)
+
+
+def _size(searched: Searched) -> tuple[int, int]:
+    """Return the number of operators of the circuit, and that of the roles which its ideal relation tells apart."""
+    circuit = searched.circuit
+    assert circuit is not None
+    return len(circuit.operators), len(role_labels(circuit))
 
 
 def _grown(rounds: Rounds, problem: Problem, scale: int) -> Circuit | None:

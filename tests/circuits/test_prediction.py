@@ -14,7 +14,7 @@ from lengthgen.circuits.formats import CLOSING
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import VARIANTS, Prediction
 from lengthgen.circuits.src import traces_up_to
-from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.task import Reference, Task, TaskError
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.tasks.counter import parity
 from tests.circuits.conftest import Analyses
@@ -337,3 +337,41 @@ def test_a_task_that_needs_ever_more_arguments_has_no_circuit_and_no_encoding_is
     prediction = predict(analysis, parse_encoding("prism"), train=range(1, 6), test=range(1, 10))
     assert (prediction.generalizes, prediction.relation) == (None, None)
     assert prediction.why.startswith("the tokens decide the position of each token")
+
+
+def test_the_tasks_own_circuit_is_taken_where_it_tells_fewer_roles_apart() -> None:
+    """Mines in two rows: with as many operators a search finds circuits of which later scales show new roles."""
+
+    def steps(columns: int) -> list[tuple[str, tuple[int, ...]]]:
+        def cell(row: int, column: int) -> int:
+            return row * columns + column + 1 if 0 <= column < columns else 2 * columns + 1  # '=' beyond the border
+
+        beside = [(0, 0), (1, 0), (0, -1), (0, 1), (1, -1), (1, 1)]
+        return [
+            ("mines", tuple(cell((row + down) % 2, column + right) for down, right in beside))
+            for row in range(2)
+            for column in range(columns)
+        ]
+
+    def mines(_: str, symbols: tuple[str, ...]) -> str:
+        return "M" if symbols[0] == "M" else str(symbols[1:].count("M"))
+
+    def generate(prompt: tuple[str, ...]) -> list[str]:
+        return [
+            mines(operator, tuple(prompt[place - 1] for place in places))
+            for operator, places in steps(len(prompt) // 2)
+        ]
+
+    task = Task(
+        name="mines",
+        alphabet=("M", ".", "=", *"012345"),
+        prompt=lambda columns: [("M", ".")] * (2 * columns) + [("=",)],
+        generate=generate,
+        reference=Reference(arity=6, steps=steps, apply=mines),
+    )
+    free, own = (analyse(task, "aligned", 5, mode) for mode in ("free", "declared"))
+    assert len(free.circuit.operators) == 1
+    of_search, declared = (
+        predict(each, parse_encoding("ipe-sh"), train=range(1, 4), test=range(1, 6)) for each in (free, own)
+    )
+    assert of_search == declared and of_search.breaks_at is None

@@ -16,7 +16,7 @@ from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.search import partition, rounds, sat
 from lengthgen.circuits.search import rounds as stages
 from lengthgen.circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
-from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.task import Reference, Task, TaskError
 from lengthgen.circuits.tasks import load, parse_task
 from lengthgen.circuits.tasks.counter import parity
 from lengthgen.circuits.trace import of_prompts, trace
@@ -151,6 +151,25 @@ def test_a_reference_circuit_that_is_wrong_beyond_the_traces_is_found_out() -> N
     later = replace(reference, steps=lambda n: reference.steps(n) if n < 9 else [("sum", (1, 1))] * (n + 1))
     with pytest.raises(TaskError, match=r"reference circuit is wrong: .* at scale 9"):
         src(replace(task, reference=later), traces_up_to(task, 4), 2, largest=9)
+
+
+def test_a_reference_circuit_that_is_wrong_on_a_prompt_of_a_later_sample_is_found_out() -> None:
+    met: list[str] = []  # the prompt of ones is drawn once this has an item
+    task = Task(
+        name="all-ones-late",
+        alphabet=("0", "1", "="),
+        prompt=lambda n: [("0", "1")] * n + [("=",)],
+        generate=lambda prompt: ["0"] * 16 if len(prompt) == 17 and "0" not in prompt else list(prompt[:-1]),
+        draw=lambda n, source: [*("1" * n if met else ["0", *source.choices("01", k=n - 1)]), "="],
+        reference=Reference(
+            arity=1, steps=lambda n: [("copy", (t,)) for t in range(1, n + 1)], apply=lambda _, symbols: symbols[0]
+        ),
+    )
+    traces = traces_up_to(task, 16)
+    assert src(task, traces, 1).values[16] == 1
+    met.append("now")
+    with pytest.raises(TaskError, match=r"reference circuit is wrong: .* at scale 16"):
+        src(task, traces, 1)
 
 
 def test_traces_stop_where_they_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
