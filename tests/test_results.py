@@ -751,6 +751,9 @@ def test_what_is_said_of_the_start_of_tables_is_printed_by_its_script() -> None:
     assert rows_below(text_of("table-start"), printed[0]) == printed[2:]
     figures = [*script("table-start/starts.py")["figure_lines"]()]
     assert rows_below(text_of("table-start"), figures[0]) == figures[2:]
+    statements, tests = ([*script("table-start/starts.py")[part]()] for part in ("statements", "tests"))
+    assert rows_below(text_of("table-start"), statements[0]) == statements[2:]
+    assert "\n".join(tests) in text_of("table-start")
     numbers = [row.removesuffix(" |").split(" | ")[3:] for row in figures[2:]]
     shares = [each[:2] for each in numbers]
     text = "the ideal encoding generalizes in {} fitting runs, relative in {}, absolute in {}; at 1 in {}, {} and {}"

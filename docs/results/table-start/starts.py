@@ -118,39 +118,55 @@ def _numbers(cells: list[JudgedCell]) -> tuple[str, str, str]:
 
 
 def comparisons(asked: Mapping[Question, Counts]) -> Iterator[str]:
-    """Yield a line for each registered comparison of the starts 0.02 and 1."""
+    """Yield the table of the registered comparisons of the starts 0.02 and 1."""
     pairs = [(encoding, operands) for encoding in ("ipe", "rpe") for operands in ("padded", "filled")]
-    values = [
-        differs([each for question, each in asked.items() if (question.encoding, question.operands) == pair])
+    strata = {
+        pair: [each for question, each in asked.items() if (question.encoding, question.operands) == pair]
         for pair in pairs
-    ]
+    }
+    values = [differs(strata[pair]) for pair in pairs]
     corrected = runpy.run_path(str(HERE.parent / "dose" / "doses.py"))["holm"](values)
-    for (encoding, operands), value, own in zip(pairs, values, corrected, strict=True):
-        answer = "the start decides" if own < LEVEL else "no difference is shown"
-        yield f"{encoding}, {operands}, 0.02 against 1: p = {value:.2g}, {own:.2g} after Holm: {answer}."
+    yield "| encoding | operands | generalize at 0.02 | at 1 | p | after Holm | does the start decide? |"
+    yield "|---" * 7 + "|"
+    for pair, value, own in zip(pairs, values, corrected, strict=True):
+        shares = [share_text(strata[pair], start) for start in (0.02, 1.0)]
+        answer = "yes" if own < LEVEL else "not shown"
+        yield f"| {' | '.join((*pair, *shares, f'{value:.2g}', f'{own:.2g}', answer))} |"
+
+
+def share_text(cells: list[Counts], start: float) -> str:
+    """Return how many of the fitting runs of some cells generalize at a start."""
+    return "{2} of {1}".format(*(sum(numbers) for numbers in zip(*(each[start] for each in cells), strict=True)))
 
 
 def tests() -> Iterator[str]:
-    """Yield a line for each registered test, and one for each statement on padding and filling."""
-    asked = counts()
-    tested = {question: each for question, each in asked.items() if question.protocol != "grid-wide"}
+    """Yield the table of the registered comparisons; before the last run, a line that says so."""
+    tested = {question: each for question, each in counts().items() if question.protocol != "grid-wide"}
     least = min(runs for each in tested.values() for runs, _, _ in each.values())
     if {question.protocol for question in tested} < {*GRIDS[:2]} or least < RUNS:
         yield f"The tests of 0.02 against 1 are made once, when each cell of {' and '.join(GRIDS[:2])} has {RUNS} runs."
     else:
         yield from comparisons(tested)
+
+
+def statements() -> Iterator[str]:
+    """Yield the table of the statements on padding and filling, with Clopper-Pearson intervals."""
+    asked = counts()
+    yield f"| relative positions | {' | '.join(f'{start:g}' for start in STARTS)} |"
+    yield "|---" * (1 + len(STARTS)) + "|"
     for operands, tasks in (("padded", None), ("filled", FILLED_TASKS)):
+        parts = []
         for start in STARTS:
             pooled = [
-                each[start]
+                each
                 for question, each in asked.items()
                 if (question.encoding, question.operands) == ("rpe", operands) and start in each
                 if tasks is None or question.task in tasks
             ]
-            fit, solved = (sum(each[index] for each in pooled) for index in (1, 2))
-            interval = binomtest(solved, fit).proportion_ci() if fit else None
-            text = f", {interval.low:.2f} to {interval.high:.2f}" if interval else ""
-            yield f"rpe, {operands}, start {start:g}: {solved} of {fit} fitting runs generalize{text}."
+            fit, solved = (sum(each[start][index] for each in pooled) for index in (1, 2))
+            interval = binomtest(solved, fit).proportion_ci()
+            parts.append(f"{share_text(pooled, start)} ({interval.low:.2f}-{interval.high:.2f})")
+        yield f"| {' | '.join((operands + (', Parity and Copy' if tasks else ''), *parts))} |"
 
 
 def lines() -> Iterator[str]:
@@ -168,4 +184,4 @@ def lines() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join([*figure_lines(), "", *lines(), "", *tests()]))
+    print("\n".join([*figure_lines(), "", *lines(), "", *tests(), "", *statements()]))
