@@ -165,7 +165,7 @@ def statements() -> Iterator[str]:
             ]
             fit, solved = (sum(each[start][index] for each in pooled) for index in (1, 2))
             interval = binomtest(solved, fit).proportion_ci()
-            parts.append(f"{share_text(pooled, start)} ({interval.low:.2f}-{interval.high:.2f})")
+            parts.append(f"{solved} of {fit} ({interval.low:.2f}-{interval.high:.2f})")
         yield f"| {' | '.join((operands + (', Parity and Copy' if tasks else ''), *parts))} |"
 
 

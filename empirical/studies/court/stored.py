@@ -1,6 +1,6 @@
 """Stored scores of theories by published results: how they are written and read.
 
-A file has the reasons once, and each answer the place of its own: 191 reasons were most of a file with 2,244 answers.
+A file has the reasons once, and each answer the place of its own, as many answers have one reason.
 """
 
 import shlex
