@@ -2,8 +2,9 @@
 
 For each protocol, FOLDER/PROTOCOL/ gets what was frozen and the table of its runs, added ones too
 (`lengthgen.empirical.trial.record`); nothing is computed again.  A cell that lacks a planned run is left out, and
-named.  If labels are learned, `relations.json` has those that the first run of each cell learned, and
-`agreement.parquet` how far those of every run agree with the ideal ones.
+named.  A record that is there already keeps its runs and grows by those of OUT, which need not have the old ones.  If
+labels are learned, `relations.json` has those that the first run of each cell learned, and `agreement.parquet` how far
+those of every run agree with the ideal ones.
 """
 
 import json
@@ -16,7 +17,7 @@ from lengthgen.empirical.experiment.protocol import Cell, load_protocol
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import RunStore, StoreError
 from lengthgen.empirical.trial.frozen import FILE, Modes, frozen_cells, read_predictions, stored_runs
-from lengthgen.empirical.trial.record import RecordedRun, write_record
+from lengthgen.empirical.trial.record import RecordedRun, is_record, read_record, write_record
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.paper_figs.figures.learned_labels import (
     AGREEMENT,
@@ -36,32 +37,49 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
 
     Raises:
         StoreError: a run is broken, or no cell has all its runs.
-        DamagedFile: the predictions or what was frozen have changed since they were written.
+        DamagedFile: the record, the predictions or what was frozen have changed since they were written.
         OSError: the experiment has no predictions yet, or the folder cannot be written.
     """
     store, protocol = RunStore(out / "runs"), load_protocol(name, profile)
-    every_cell = stored_runs(protocol, out)
-    planned = {key: group for key, group in every_cell.items() if all(map(store.finished, group))}
-    for cell, model in every_cell:
-        if (cell, model) not in planned:
-            print(f"left out, as not all its runs are finished: {cell}, {model}", file=sys.stderr)
+    target = folder / protocol.name
+    recorded = read_record(target).runs if is_record(target) else ()
+    kept = {each.run.id: each for each in recorded}
+    fixed = out if (out / protocol.name / FILE).is_file() or not recorded else folder
+    every_cell = stored_runs(protocol, fixed)
+    planned = {}
+    for (cell, model), group in every_cell.items():
+        if all(run.id in kept or store.finished(run) for run in group):
+            planned[cell, model] = group
+            continue
+        print(f"left out, as not all its runs are finished: {cell}, {model}", file=sys.stderr)
+        if own := [run for run in group if run.id in kept]:
+            planned[cell, model] = own
     if not planned:
         raise StoreError(f"no cell of {name} has all its runs in {store.root}: train them first")
-    frozen = frozen_cells(protocol, out, planned)
-    predictions: dict[Cell, dict[str, Prediction | None]] = defaultdict(dict)
-    for entry in read_predictions(out / protocol.name / "predictions.json", "make it again with  lengthgen conjecture"):
-        content = entry["prediction"]
-        predictions[Cell.from_json(entry["cell"])][entry["mode"]] = content and Prediction.from_json(content)
+    frozen = frozen_cells(protocol, fixed, planned)
+    predictions = {key: kept[group[0].id].predictions for key, group in planned.items() if group[0].id in kept}
+    if len(predictions) < len(planned):
+        stored = _stored_predictions(out / protocol.name)
+        predictions = {key: stored[key[0]] for key in planned} | predictions
     runs = [
-        _recorded(store, run, predictions[key[0]])
+        kept.get(run.id) or _recorded(store, run, predictions[key])
         for key, group in planned.items()
         for run in (frozen[key].with_added(group, store) if key in frozen else group)
     ]
-    write_record(folder / protocol.name, runs, out / protocol.name / FILE)
+    write_record(target, runs, fixed / protocol.name / FILE)
     if learned := [each.run for each in runs if each.run.encoding in ENCODINGS]:
         firsts = {key[0]: group[0] for key, group in planned.items() if key[0].encoding in ENCODINGS}
-        write_relations(folder / protocol.name / RELATIONS, first_relations(firsts, store))
-        write_agreement(folder / protocol.name / AGREEMENT, learned, store)
+        write_relations(target / RELATIONS, first_relations(firsts, store))
+        write_agreement(target / AGREEMENT, learned, store)
+
+
+def _stored_predictions(folder: Path) -> dict[Cell, dict[str, Prediction | None]]:
+    """Return the predictions of an experiment by cell and operator mode."""
+    predictions: dict[Cell, dict[str, Prediction | None]] = defaultdict(dict)
+    for entry in read_predictions(folder / "predictions.json", "make it again with  lengthgen conjecture"):
+        content = entry["prediction"]
+        predictions[Cell.from_json(entry["cell"])][entry["mode"]] = content and Prediction.from_json(content)
+    return predictions
 
 
 def _recorded(store: RunStore, run: Run, predictions: Modes) -> RecordedRun:

@@ -60,7 +60,29 @@ def test_a_record_takes_the_cells_that_are_whole_and_names_the_others(
     for _, group in (complete, *rest):
         shutil.rmtree(trained.store.folder(group[0]))
     with pytest.raises(StoreError, match=r"no cell of .* has all its runs"):
-        record(trained.out, "smoke", tmp_path / "records", name)
+        record(trained.out, "smoke", tmp_path / "others", name)
+
+
+def test_a_record_grows_by_the_runs_of_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RunStore, "environment", lambda *_: {"versions": {}})  # nothing was trained
+    trained, name = sources(tmp_path)
+    cells = [*trained.runs(name).values()]
+    runs = [
+        RecordedRun(run=run, predictions={"free": prediction(run.encoding)}, rows=rows_of(run, score), provenance={})
+        for group in cells
+        for run in group[:2]
+    ]
+    write_record(tmp_path / "records" / "made-up", runs, tmp_path / "nothing-was-frozen.json")
+    for group in cells:
+        for run in group[:2]:
+            shutil.rmtree(trained.store.folder(run))
+    shutil.rmtree(trained.store.folder(cells[0][-1]))
+    record(trained.out, "smoke", tmp_path / "records", name)
+    record_after = read_record(tmp_path / "records" / "made-up")
+    assert [each.run for each in record_after.runs] == [*cells[0][:2], *(run for group in cells[1:] for run in group)]
+    assert {group[0].predictions["free"] for group in record_after.cells.values()} == {
+        prediction(group[0].encoding) for group in cells
+    }
 
 
 def test_a_record_gives_the_numbers_of_its_runs(made_up: tuple[Sources, Sources, str]) -> None:
