@@ -27,7 +27,7 @@ from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 from lengthgen.empirical.trial.frozen import FILE, FrozenCell, Modes, answers, frozen_records, rule_name
 from lengthgen.empirical.trial.trial import as_json
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.files import SEAL, DamagedFile, read_sealed_json, seal, write_bytes
+from lengthgen.infrastructure.files import DamagedFile, read_sealed_json, write_sealed_json
 from lengthgen.infrastructure.shapes import mapping_to, or_none
 from lengthgen.theory.encodings.relations import LABEL_START
 
@@ -229,8 +229,7 @@ def write_record(folder: Path, runs: Iterable[RecordedRun], frozen: Path) -> Non
         OSError: a file cannot be read or written.
     """
     if frozen.is_file():
-        content = read_sealed_json(frozen)
-        write_bytes(folder / FILE, (_text(content | {SEAL: seal(content)}) + "\n").encode())
+        write_sealed_json(folder / FILE, read_sealed_json(frozen))
     rows = [run.as_row() for run in runs]
     columns = dict.fromkeys(name for row in rows for name in row)
     write_rows(folder / TABLE, [{name: row.get(name) for name in columns} for row in rows])

@@ -193,8 +193,12 @@ def read_json(path: Path) -> Any:
 
 
 def write_sealed_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON object with its seal, completely or not at all; `content` has string keys, none of them SEAL."""
-    write_bytes(path, json_bytes({**content, SEAL: seal(content)}))
+    """Write a JSON object with its seal, completely or not at all; `content` has string keys, none of them SEAL.
+
+    It is one line, since such files are kept by the hundred and read by programs.
+    """
+    text = json.dumps({**content, SEAL: seal(content)}, sort_keys=True, separators=(",", ":"))
+    write_bytes(path, f"{text}\n".encode())
 
 
 def read_sealed_json(path: Path) -> dict[str, Any]:

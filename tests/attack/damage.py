@@ -143,7 +143,8 @@ def _edit(
     """Replace one random value of a JSON file; `sealed_again` with a new seal, and with its hash in a run's files."""
     if path.suffix != ".json":
         raise NotApplicable
-    content = json.loads(path.read_bytes())
+    before = path.read_bytes()
+    content = json.loads(before)
     fitting = [(holder, key, depth) for holder, key, depth in places(content) if key != SEAL and fits(holder[key])]
     if not fitting:
         raise NotApplicable
@@ -151,6 +152,8 @@ def _edit(
     depth = pick.choice(sorted({depth for _, _, depth in fitting}))
     holder, key, _ = pick.choice([place for place in fitting if place[-1] == depth])
     holder[key] = other(holder[key])
+    if json.dumps(content) == json.dumps(json.loads(before)):  # as the negative of 0
+        raise NotApplicable
     if sealed_again and content.pop(SEAL, None) is not None:
         content[SEAL] = seal(content)
     path.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")

@@ -50,7 +50,7 @@ def test_an_answer_of_another_python_or_library_does_not_count(ask, monkeypatch)
 def test_a_damaged_file_is_reported_and_made_again(ask, tmp_path, capsys, content):
     ask("key")
     path = tmp_path / "answer.json"
-    path.write_text(path.read_text().replace('"of": "key"', '"of": "other"') if content == "edited" else content)
+    path.write_text(path.read_text().replace('"of":"key"', '"of":"other"') if content == "edited" else content)
     assert ask("key") == (2, {"of": "key"})
     assert "answer.json was damaged and is made again" in capsys.readouterr().err
 

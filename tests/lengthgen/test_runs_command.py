@@ -219,7 +219,7 @@ def test_a_flipped_bit_of_a_state_never_ends_as_a_finished_run(run, stopped):
 def test_a_damaged_note_is_broken_until_the_run_goes_on(run, stopped, told_of_every_piece):
     out, of = stopped
     [note] = out.glob("runs/.unfinished/*/progress.json")
-    for content in (b"", b"[]", b"[" * 200_000, note.read_bytes().replace(b'"done": 2', b'"done": 3')):
+    for content in (b"", b"[]", b"[" * 200_000, note.read_bytes().replace(b'"done":2', b'"done":3')):
         note.write_bytes(content)
         code, shown, _ = run("runs", "--out", str(out), "--json")
         [row] = json.loads(shown)["runs"]

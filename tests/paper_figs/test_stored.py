@@ -98,6 +98,6 @@ def test_a_file_that_is_not_as_it_was_written_is_named(tmp_path: Path, edited: s
 def test_an_edited_value_is_not_believed(tmp_path: Path, trial: dict[str, Any]) -> None:
     path = tmp_path / "conjecture.json"
     write_sealed_json(path, trial)
-    path.write_text(path.read_text().replace('"verdict": "', '"verdict": "not ', 1))
+    path.write_text(path.read_text().replace('"verdict":"', '"verdict":"not ', 1))
     with pytest.raises(LengthgenError, match="its seal is broken"):
         read_trial(path, "again")

@@ -171,7 +171,7 @@ DAMAGE = {
     "no seal": lambda text: text.replace(b'"seal"', b'"deal"'),
     "another verdict": lambda text: text.replace(b"refuted", b"verified"),
     "another fact": lambda text: text.replace(b"1 != 2", b"1 != 3"),
-    "another key": lambda text: text.replace(b'"key": "', b'"key": "0'),
+    "another key": lambda text: text.replace(b'"key":"', b'"key":"0'),
     "deep": lambda text: b"[" * 100_000,
 }
 
