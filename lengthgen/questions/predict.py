@@ -1,5 +1,6 @@
 """`lengthgen predict`, `forecast` in Python: forecasts for the encodings of a task, with the answers of all rules."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.forecast.features import IDEAL_RELATIONS
 from lengthgen.circuits.prediction_record import RULES, Forecast, Prediction
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TaskSpec, parse_task
@@ -96,6 +98,7 @@ class Forecasts:
         task: name of the task in its format.
         format: format of the task.
         arity: argument slots of its operators; None if no bounded number is enough.
+        src_at_least: lower bound of SRC over all scales; None if no bounded number of slots is enough.
         train, test: scales of training and of the test.
         predictions: text of the encoding -> its forecast with the answers of all rules.
     """
@@ -103,6 +106,7 @@ class Forecasts:
     task: str
     format: str
     arity: int | None
+    src_at_least: float | None
     train: tuple[int, ...]
     test: tuple[int, ...]
     predictions: Mapping[str, Prediction]
@@ -138,6 +142,7 @@ class Forecasts:
             "format": self.format,
             "mode": "free",
             "arity": self.arity,
+            "src_at_least": self.src_at_least,
             "train": list(self.train),
             "test": list(self.test),
             "predictions": {encoding: prediction.as_json() for encoding, prediction in self.predictions.items()},
@@ -241,6 +246,7 @@ def forecasts_of(
         task=analysis.task.name,
         format=analysis.format,
         arity=analysis.result.arity if analysis.result else None,
+        src_at_least=analysis.result.bounds[max(analysis.result.bounds)][0] if analysis.result else None,
         train=tuple(train),
         test=tuple(test),
         predictions=forecasts(analysis, encodings, train, test, task=task),
@@ -266,6 +272,13 @@ def forecast_table(forecasts: Forecasts) -> Group:
         f"{encoding}: {counted.runs:,} comparable runs, {counted.generalize:,} generalized"
         for encoding in forecasts.predictions
         if (counted := forecasts[encoding].comparable)
+    ]
+    notes += [
+        f"{encoding}: at most {prediction.complexity_test:g} operators, at least {least:g}: another circuit may have "
+        "simpler labels"
+        for encoding, prediction in forecasts.predictions.items()
+        if (least := forecasts.src_at_least) and prediction.relation in IDEAL_RELATIONS and not prediction.generalizes
+        if least < (prediction.complexity_test or 0) < math.inf
     ]
     return titled(
         f"Forecasts for {forecasts.title}",

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from lengthgen.circuits.tasks import load
 from lengthgen.empirical.studies.verdict.rules import answers
 from lengthgen.questions.predict import Forecasts, forecast_table, forecasts_of, rules_table
 from lengthgen.terminal import progress
-from tests.circuits.small_random_tasks import OWN_LETTER
+from tests.circuits.small_random_tasks import CIRCUIT, OWN_LETTER
 
 
 def asked(task: Analysis, encodings: str, train, test) -> Forecasts:
@@ -56,6 +57,16 @@ def test_forecasts_are_five_columns_of_eighty_characters(parity):
     assert max(map(len, lines)) <= 80
     counted = forecasts["rpe"].comparable
     assert f"rpe: {counted.runs} comparable runs, {counted.generalize} generalized" in lines
+
+
+def test_ideal_labels_of_a_circuit_that_may_not_be_the_simplest_are_told_as_at_most():
+    forecasts = asked(analyse(CIRCUIT.plain(), "aligned", 8), "ipe-sh,rpe", [1, 2], range(1, 9))
+    least = forecasts.src_at_least
+    assert forecasts.as_json()["src_at_least"] == least == forecasts.predictions["ipe-sh"].complexity_test
+    assert not any("at most" in line for line in lines_of(forecast_table(forecasts), 200))
+    unsure = replace(forecasts, src_at_least=1)
+    [note] = [line for line in lines_of(forecast_table(unsure), 200) if "at most" in line]
+    assert note == f"ipe-sh: at most {least:g} operators, at least 1: another circuit may have simpler labels"
 
 
 def test_the_rules_stand_in_a_second_table_with_the_scale_of_the_failure(parity):
