@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks.other_kinds import KINDS, task_of_kind
 from lengthgen.circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
 from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from lengthgen.circuits.tasks.random_circuits import random_circuit
@@ -27,21 +28,21 @@ PUBLISHED_TASKS: Mapping[str, Callable[[], Task]] = {
 
 
 def is_of_family(name: str) -> bool:
-    """True if a name begins like that of a random circuit or of a published task."""
+    """True if a name begins like that of a random task or of a published task."""
     return name.startswith((RANDOM, PUBLISHED))
 
 
 def has_base(name: str) -> bool:
-    """True if a task of a family has a base to choose: random circuits have."""
+    """True if a task of a family has a base to choose: random tasks have, but for languages."""
     return name.startswith(RANDOM) and not name.startswith(RANDOM_LANGUAGE)
 
 
 def require_family(name: str) -> None:
-    """Raise TaskError if there is no random circuit, random language or published task of this name."""
+    """Raise TaskError if there is no random task, random language or published task of this name."""
     if name.startswith(RANDOM_LANGUAGE):
         _automaton(name)
     elif name.startswith(RANDOM):
-        random_circuit(name)
+        _random_task(name)
     elif name not in PUBLISHED_TASKS:
         subject = SUBJECTS.get(name.removeprefix(PUBLISHED).removesuffix(WITH_STATES))
         if subject and subject.why_not:
@@ -53,7 +54,7 @@ def require_family(name: str) -> None:
 
 
 def task_of_family(name: str, base: int | None = None) -> Task:
-    """Return a random circuit, with a base if one is chosen, a random language, or a published task.
+    """Return a random task, with a base if one is chosen and it is no language, or a published task.
 
     Raise TaskError if there is none of this name, or the base is out of range.
     """
@@ -62,8 +63,14 @@ def task_of_family(name: str, base: int | None = None) -> Task:
         make = with_states_task if name.endswith(WITH_STATES) else next_symbols_task
         return make(_automaton(name), name)
     if name.startswith(RANDOM):
-        return random_circuit(name) if base is None else random_circuit(name, base)
+        return _random_task(name) if base is None else _random_task(name, base)
     return PUBLISHED_TASKS[name]()
+
+
+def _random_task(name: str, base: int = 3) -> Task:
+    """Return a random circuit, or a random task of another kind. Raise TaskError if there is none of this name."""
+    is_other = name.startswith(tuple(f"{RANDOM}{kind}-" for kind in KINDS))
+    return task_of_kind(name, base) if is_other else random_circuit(name, base)
 
 
 def _automaton(name: str) -> "Automaton":

@@ -63,11 +63,11 @@ def random_circuit(name: str, base: int = 3) -> Task:
     @cache
     def operator_of(t: int) -> str:
         """Name of the operator of a step: its table."""
-        first = _operator(base, f"{seed} {base} 1", distinguishes=change == SWAPS)
+        first = random_operator(base, f"{seed} {base} 1", distinguishes=change == SWAPS)
         if growth == "grows" and t > 1:
-            return _operator(base, f"{seed} {base} {t}")
+            return random_operator(base, f"{seed} {base} {t}")
         if change == "rises" and changed(t):
-            return _operator(base, f"{seed} {base} 2", other_than=first)
+            return random_operator(base, f"{seed} {base} 2", other_than=first)
         return first
 
     @cache
@@ -114,7 +114,7 @@ def drawn_name(source: random.Random, *, largest_rise: int) -> str:
 
 
 @cache
-def _operator(base: int, seed: str, *, other_than: str = "", distinguishes: bool = False) -> str:
+def random_operator(base: int, seed: str, *, other_than: str = "", distinguishes: bool = False) -> str:
     """Return a random operator as its table, base**2 digits: entry x * base + y; both arguments matter.
 
     It is not `other_than`; with `distinguishes`, swapped arguments make a difference.

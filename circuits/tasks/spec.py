@@ -34,7 +34,7 @@ class TaskSpec:
     Names are read in any case.
 
     Attributes:
-        name: one of lengthgen.circuits.tasks.TASKS, path/to/file.py:name, or the name of a random circuit or published
+        name: one of lengthgen.circuits.tasks.TASKS, path/to/file.py:name, or the name of a random or published
             task (`lengthgen.circuits.tasks.families`).
         base: number of digits if chosen; None for the task's default. A chosen base that equals the default is kept
             distinct from None, so that results stored under its identifier stay valid.
