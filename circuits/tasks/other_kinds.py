@@ -1,10 +1,10 @@
-"""Random tasks of other kinds than random circuits, each defined by a circuit: `random-KIND-SEED`.  [F]
+"""Random tasks of other kinds than random circuits, each by a circuit: `random-KIND-GROWTH-SEED`.  [F]
 
 The forecast counts runs on random circuits y_t = f_t(x_r, y_(t-1)) and on languages; tasks of users are of other kinds,
 and so are these.  They read trees and pointers, have two operands, pass over noise, end early, write between the
 symbols of their prompt, or accept several outputs.  In all of them f and g are random operators of two digits; a mark
-such as '=' counts 0 as an argument, and as the first one it ends the output.  `random-KIND-rises9-SEED` has another
-operator in place of f from step 9 on.
+such as '=' counts 0 as an argument, and as the first one it ends the output.  GROWTH is invariant, or rises with a
+step: from it on another operator is in place of f.
 """
 
 import random
@@ -195,11 +195,11 @@ KINDS: dict[str, Kind] = {
         more=_unequal_neighbours,
     ),
     "noisy": Kind(
-        layout="x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-1)), or y_(t-1) where x_t is noise",
-        marks="_=",
+        layout="x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-1)), or y_(t-1) where x_t is ~",
+        marks="~=",
         steps=_running,
-        apply=lambda use, name, symbols: _value(symbols[1]) if symbols[0] == "_" else use(name, *symbols),
-        prompt=lambda n, digits: one_operand(n, (*digits, "_")),
+        apply=lambda use, name, symbols: _value(symbols[1]) if symbols[0] == "~" else use(name, *symbols),
+        prompt=lambda n, digits: one_operand(n, (*digits, "~")),
     ),
     "bricks": Kind(
         layout="x1 .. xn = u1 .. un y1 .. yn $: two rows of a sorting network with f and g in place of min and max",
@@ -207,17 +207,18 @@ KINDS: dict[str, Kind] = {
     ),
 }
 """Name -> kind of random tasks."""
-NAME = re.compile(rf"random-({'|'.join(KINDS)})-(?:rises([1-9][0-9]{{0,3}})-)?([0-9]{{1,9}})")
+NAME = re.compile(rf"random-({'|'.join(KINDS)})-(?:invariant|rises([1-9][0-9]{{0,3}}))-([0-9]{{1,9}})")
 
 
 def task_of_kind(name: str, base: int = 3) -> Task:
-    """Return the task of a name `random-KIND-SEED` or `random-KIND-rises9-SEED`.
+    """Return the task of a name `random-KIND-GROWTH-SEED`, such as `random-tree-rises9-17`.
 
     Raise TaskError if the name has another form, or the base is not 2 to 10.
     """
     match = NAME.fullmatch(name)
     if not match:
-        raise TaskError(f"'{name}' is no random task: write random-KIND-SEED, KIND one of {', '.join(KINDS)}")
+        kinds = f"KIND one of {', '.join(KINDS)}; GROWTH one of invariant, rises9 (any step)"
+        raise TaskError(f"'{name}' is no random task: write random-KIND-GROWTH-SEED, {kinds}")
     if not 2 <= base <= MAX_BASE:
         raise TaskError(f"task '{name}': the base must be 2 to {MAX_BASE}, not {base}")
     kind, rise, seed = KINDS[match[1]], int(match[2] or 0), match[3]

@@ -182,11 +182,11 @@ field_of_seven = Task(  # x1 o2 x2 .. = y1 .. yn $, y_t = y_(t-1) o_t x_t modulo
 )
 
 # --- Wei et al., Chain of thought, arXiv 2201.11903 ---
-last_letters = Task(  # words of three letters
+last_letters = Task(  # n words of three letters
     name="last_letters",
-    alphabet=("a", "b", "c", " ", "=", "$"),
-    prompt=lambda n: [*[("a", "b", "c"), ("a", "b", "c"), ("a", "b", "c"), " "] * n, "="],
-    generate=lambda prompt: [*prompt[2::4], "$"],
+    alphabet=("a", "b", "c", "=", "$"),
+    prompt=lambda n: [*[("a", "b", "c")] * (3 * n), "="],
+    generate=lambda prompt: [*prompt[2::3], "$"],
 )
 coin_flip = row(2, lambda x: [1 - sum(x) % 2])  # is it still heads up? direct
 

@@ -1,10 +1,10 @@
 """Population of random tasks on which the rules are judged: stratified, without repetition, in two halves.
 
 A stratum is where the task comes from (a wiring of a random circuit, perhaps with arguments that are swapped beyond
-training, or regular languages of a kind that write their states) and how its SRC goes on beyond training: it stays the
-same, rises once, or rises again and again.  The profile is computed, since a name promises only what was drawn: another
-circuit may need fewer operators.  Languages and circuits with swapped arguments have the stratum "invariant" alone, as
-one operator serves every scale.
+training, another kind of random tasks, or regular languages of a kind that write their states) and how its SRC goes on
+beyond training: it stays the same, rises once, or rises again and again.  The profile is computed, since a name
+promises only what was drawn: another circuit may need fewer operators.  Languages and circuits with swapped arguments
+have the stratum "invariant" alone, as one operator serves every scale.
 """
 
 import hashlib
@@ -18,6 +18,7 @@ from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
+from lengthgen.circuits.tasks.other_kinds import KINDS
 from lengthgen.circuits.tasks.random_circuits import SWAPS, WIRINGS
 from lengthgen.empirical.studies.theories.src_rules import MAX_STEPS
 
@@ -34,16 +35,20 @@ DRAWS = 4
 """Largest number of draws for each task that is asked for."""
 NAMES = 10_000
 """Largest number of names among which one of a language of a source is looked for: one in ten fits."""
-INVARIANT, ONCE, GROWS = "invariant", "rises", "grows"
-"""Profiles of SRC beyond training: it stays the same, rises at one scale, or at several."""
+INVARIANT, ONCE, GROWS, OPEN = "invariant", "rises", "grows", "open"
+"""Profiles of SRC beyond training: it stays the same, rises at one scale, or at several; or it is not settled."""
 LANGUAGE, OWN_LETTER, DEFINITE = "language", "own-letter language", "definite language"
 """Sources of languages: any; those whose own letter decides each state beyond training; other definite ones."""
 SWAPPED: Mapping[str, str] = {f"swapped {wiring}": wiring for wiring in WIRINGS}
 """Sources of circuits with swapped arguments -> their wirings."""
-SOURCES: Mapping[str, tuple[str, ...]] = dict.fromkeys(WIRINGS, (INVARIANT, ONCE, GROWS)) | dict.fromkeys(
-    (LANGUAGE, OWN_LETTER, DEFINITE, *SWAPPED), (INVARIANT,)
+SOURCES: Mapping[str, tuple[str, ...]] = (
+    dict.fromkeys(WIRINGS, (INVARIANT, ONCE, GROWS))
+    | dict.fromkeys((LANGUAGE, OWN_LETTER, DEFINITE, *SWAPPED), (INVARIANT,))
+    | dict.fromkeys(KINDS, (INVARIANT, ONCE))
 )
 """Where a task may come from -> profiles of its strata."""
+BY_HAND = "by hand"
+"""Source of tasks that are named one by one."""
 USUAL = (*WIRINGS, LANGUAGE)
 """Sources of a population that names none."""
 ENCODINGS = ("ipe-sh", "ipe", "rpe", "clipped", "t5", "alibi", "rope", "ape", "offset-ape", "nope")
@@ -58,8 +63,8 @@ class DrawnTask:
 
     Attributes:
         name: name that `lengthgen.circuits.tasks.parse_task` reads; it names no format.
-        source: one of SOURCES.
-        profile: one of INVARIANT, ONCE, GROWS.
+        source: one of SOURCES, or BY_HAND.
+        profile: one of INVARIANT, ONCE, GROWS; OPEN for tasks by hand alone.
         rises_at: first scale above TRAIN at which SRC is larger than at TRAIN; None if there is none up to TEST.
     """
 
@@ -80,18 +85,18 @@ class DrawnTask:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """Formats of its cells; a language writes outputs between the symbols of its word, so nothing is padded."""
+        """Formats of its cells; where outputs stand between the symbols of the prompt nothing can be padded."""
         return formats_of(self.source)
 
 
 def formats_of(source: str) -> tuple[str, ...]:
     """Return the formats in which tasks of a source are trained."""
-    return ("aligned", "filled") if _is_circuit(source) else ("unaligned",)
+    return ("unaligned",) if _is_language(source) or source == "interleaved" else ("aligned", "filled")
 
 
-def _is_circuit(source: str) -> bool:
-    """True for a source of circuits, False for one of languages."""
-    return source in WIRINGS or source in SWAPPED
+def _is_language(source: str) -> bool:
+    """True for a source of languages, False for one of circuits."""
+    return source in (LANGUAGE, OWN_LETTER, DEFINITE)
 
 
 def hash_order(name: str) -> str:
@@ -110,10 +115,11 @@ def draw(
     sources: Sequence[str] = USUAL,
     letters: int = LETTERS,
     profiles: Sequence[str] = (INVARIANT, ONCE, GROWS),
+    named: Sequence[str] = (),
     *,
     progress: Callable[[int, int], None] = lambda drawn, count: None,
 ) -> list[DrawnTask]:
-    """Return at most `count` different tasks, as evenly over their strata as at most DRAWS * count draws allow.
+    """Return at most `count` different random tasks, as evenly over strata as at most DRAWS * count draws allow.
 
     Each draw aims at an open stratum, those with fewest tasks first.  A task is left out if it was drawn before under
     another name, if its outputs depend on no prompt, if its SRC is not settled, or if its stratum is full.
@@ -124,6 +130,7 @@ def draw(
         sources: some of SOURCES.
         letters: number of letters of a language.
         profiles: profiles of the strata; other strata of the sources are left out.
+        named: names of tasks that come after the random ones, whatever they are.
         progress: called with (tasks that are drawn, `count`), first with 0.
 
     Raises:
@@ -159,12 +166,19 @@ def draw(
             counts[stratum] += 1
             tasks.append(DrawnTask(name=name, source=aim[0], profile=profile[0], rises_at=profile[1]))
             progress(len(tasks), count)
-    return tasks
+    return [*tasks, *map(_by_hand, named)]
+
+
+def _by_hand(name: str) -> DrawnTask:
+    """Return a named task with its profile."""
+    analysis = _analysis(name, BY_HAND)
+    profile, rises_at = (analysis and profile_of(analysis)) or (OPEN, None)
+    return DrawnTask(name=name, source=BY_HAND, profile=profile, rises_at=rises_at)
 
 
 def _name(numbers: random.Random, source: str, profile: str, letters: int) -> str:
     """Return a random name of a task that aims at a stratum."""
-    if not _is_circuit(source):
+    if _is_language(source):
         for _ in range(NAMES):
             states, seed, index = numbers.randint(*STATES), numbers.randrange(10**6), numbers.randrange(LANGUAGES)
             name = f"{RANDOM_LANGUAGE}{states}-{letters}-{seed}-{index}"
@@ -201,7 +215,7 @@ def _analysis(name: str, source: str) -> Analysis | None:
     except SearchStopped:
         return None
     except TaskError:
-        if not _is_circuit(source):
+        if _is_language(source):
             return None
         raise
 

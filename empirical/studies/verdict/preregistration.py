@@ -25,13 +25,14 @@ Sentences = Annotated[tuple[Annotated[str, Text(1_000)], ...], Entries(20)]
 
 @dataclass(frozen=True, kw_only=True)
 class Tasks:
-    """Random tasks, as `population.draw` takes them; a file may leave out the last three."""
+    """Tasks, as `population.draw` takes them; a file may leave out all but the first two."""
 
     count: Annotated[int, Range(1, 10_000)]
     seed: Annotated[int, Range(0, 2**31)]
     sources: Annotated[tuple[Name, ...] | None, Entries(20)] = None
     letters: Annotated[int | None, Range(1, 4)] = None
     profiles: Annotated[tuple[Name, ...] | None, Entries(3)] = None
+    named: Annotated[tuple[Annotated[str, Text(300)], ...] | None, Entries(1_000)] = None
 
 
 @dataclass(frozen=True, kw_only=True)

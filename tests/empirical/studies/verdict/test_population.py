@@ -114,6 +114,21 @@ def test_arguments_are_swapped_beyond_training_and_src_stays() -> None:
         assert name[2] is None or TRAIN < int(name[2]) <= UP_TO
 
 
+def test_tasks_of_other_kinds_and_tasks_by_hand_are_drawn_with_their_profiles() -> None:
+    by_hand = ("parity", "docs/results/new-tasks/public_tasks.py:mode")
+    drawn = draw(3, 4, ("tree", "interleaved"), named=by_hand)
+    assert [task.stratum for task in drawn[-2:]] == ["by hand invariant", "by hand open"]
+    assert {task.stratum for task in drawn[:-2]} == {
+        "tree invariant",
+        "tree rises",
+        "interleaved invariant",
+        "interleaved rises",
+    }
+    assert {task.source: task.formats for task in drawn}["interleaved"] == ("unaligned",)
+    [risen] = [task for task in drawn if task.stratum == "tree rises"]
+    assert risen.rises_at is not None and risen.rises_at > TRAIN
+
+
 def test_sources_without_one_of_the_profiles_are_named() -> None:
     with pytest.raises(TaskError, match="no source of swapped local has a profile of grows"):
         draw(1, 1, ("swapped local",), profiles=(GROWS,))
