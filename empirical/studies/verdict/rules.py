@@ -5,7 +5,7 @@ The rules of lengthgen.circuits.prediction are asked with the circuit that the s
 task may have a circuit that serves an encoding better.  `minimised-distractors` is the same for the rule distractors,
 and `own-token` adds to it what a Transformer has without attention ([F]).  `distractors-with-token` asks for all that
 distractors and selection-with-token do: training must show what a model needs in its view, the query's own token with
-it ([F]).
+it ([F]).  `forecast` is the share that `lengthgen predict` states.
 
 Of the rivals, src-counts, k-sparse and encodings-order answer; src-counts uses the analysis of the cell.  Left out are
 rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on languages with states.
@@ -24,6 +24,7 @@ from lengthgen.circuits.encoding_spec import (
     parse_encoding,
     relation_of,
 )
+from lengthgen.circuits.forecast.ask import with_forecast
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
@@ -50,6 +51,7 @@ RULES = (
     "minimised",
     "minimised-distractors",
     "own-token",
+    "forecast",
     "src-counts",
     "k-sparse",
     "encodings-order",
@@ -118,9 +120,10 @@ def _of_circuits(several: SeveralCircuits, counts: dict[int, Guess], spec: Encod
         )
     except (HintNeeded, NoRelation) as reason:
         return dict.fromkeys(_OF_CIRCUITS, abstain(str(reason))) | {"arity": arity}
+    guesses = {"arity": arity, "forecast": _of_forecast(with_forecast(several, spec, prediction))}
     if prediction.relation is None:
-        return dict.fromkeys(_OF_CIRCUITS, abstain(prediction.why)) | {"arity": arity}
-    guesses = {"arity": arity} | _of_prediction(prediction) | _of_best_circuits(several, spec, prediction)
+        return dict.fromkeys(_OF_CIRCUITS, abstain(prediction.why)) | guesses
+    guesses |= _of_prediction(prediction) | _of_best_circuits(several, spec, prediction)
     guesses["src-counts"] = guesses["coverage"]
     if not prediction.generalizes:
         try:
@@ -131,6 +134,14 @@ def _of_circuits(several: SeveralCircuits, counts: dict[int, Guess], spec: Encod
             counts[window] = by_counts(analysis.traces, window, several.train[-1])
         guesses["src-counts"] = counts[window]
     return guesses
+
+
+def _of_forecast(prediction: Prediction) -> Guess:
+    """Return the answer of the forecast of a prediction."""
+    forecast = prediction.forecast
+    assert forecast
+    breaks_at = None if forecast.breaks_at is None else round(forecast.breaks_at)
+    return Guess(probability=forecast.share, reason=forecast.why, breaks_at=breaks_at)
 
 
 def is_ideal(spec: EncodingSpec) -> bool:

@@ -15,6 +15,7 @@ from lengthgen.empirical.studies.verdict.frozen import answers_of, load_frozen
 from lengthgen.empirical.studies.verdict.power import gate
 from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
 from lengthgen.empirical.studies.verdict.rules import RULES, answers, is_ideal
+from lengthgen.questions.predict import forecast
 from tests.circuits.small_random_tasks import CIRCUIT, TEST, TRAIN
 
 RECORD = Path(__file__).parents[4] / "docs" / "results" / "verdict"
@@ -53,6 +54,15 @@ def test_learned_labels_without_a_relation_are_no_and_stay_so() -> None:
     guesses = answers(CIRCUIT, ("lbpe",), TRAIN, TEST)["lbpe"]
     for rule in ("coverage", "minimised", "src-counts"):
         assert guesses[rule].probability == pytest.approx(1 - SURE)
+
+
+def test_the_forecast_answers_for_every_encoding_as_predict_does() -> None:
+    names = ("ipe-sh", "rpe", "random-rope")
+    guesses = answers(CIRCUIT, names, TRAIN, TEST)
+    stated = forecast(CIRCUIT, ",".join(names), train=TRAIN, test=TEST)
+    assert [guesses[name]["forecast"].probability for name in names] == [stated[name].share for name in names]
+    assert [guesses[name]["forecast"].reason for name in names] == [stated[name].why for name in names]
+    assert guesses["random-rope"]["coverage"].probability is None
 
 
 def test_only_relations_of_circuits_are_ideal() -> None:
