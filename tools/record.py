@@ -51,8 +51,10 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
         if all(run.id in kept or store.finished(run) for run in group):
             planned[cell, model] = group
             continue
-        print(f"left out, as not all its runs are finished: {cell}, {model}", file=sys.stderr)
-        if own := [run for run in group if run.id in kept]:
+        own = [run for run in group if run.id in kept]
+        what = "kept as it was recorded" if own else "left out"
+        print(f"{what}, as not all its runs are finished: {cell}, {model}", file=sys.stderr)
+        if own:
             planned[cell, model] = own
     if not planned:
         raise StoreError(f"no cell of {name} has all its runs in {store.root}: train them first")
