@@ -15,7 +15,6 @@ from rich.text import Text
 
 from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.forecast.features import IDEAL_RELATIONS
 from lengthgen.circuits.prediction_record import RULES, Forecast, Prediction
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TaskSpec, parse_task
@@ -264,6 +263,8 @@ def _from_train_to_test(train: float | None, test: float | None) -> str:
 
 def forecast_table(forecasts: Forecasts) -> Group:
     """Return the forecasts by encoding, in five columns of 80 characters together, with the runs that they count."""
+    from lengthgen.circuits.forecast.features import IDEAL_RELATIONS  # imports sympy
+
     rows = [(encoding, *cells(forecasts[encoding])) for encoding in forecasts.predictions]
     widths = [max(map(len, entries)) for entries in zip(HEADINGS, *rows, strict=True)]
     left = max(WIDTH - sum(widths) + widths[REASON] - BETWEEN * (len(widths) - 1) - EDGES, NARROWEST)
