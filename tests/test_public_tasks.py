@@ -27,7 +27,7 @@ EXAMPLES = {
     "partition": ("324042=", "20244$"),
     "string_matcher": ("0111001=", "00010$"),
     "induction": ("13120=", "2$"),
-    "recall": ("1131210=", "0$"),
+    "recall": ("1131221=", "2$"),
     "rule_110": ("11010=", "11110$"),
     "rule_30": ("11010=", "10011$"),
     "gray_code": ("11010=", "10111$"),
@@ -76,5 +76,5 @@ def test_every_task_has_prompts_and_outputs_at_small_and_large_scales(name: str)
     assert lengths == sorted({*lengths})
 
 
-def test_there_are_as_many_as_the_page_says() -> None:
+def test_there_are_as_many_as_the_file_says() -> None:
     assert len(TASKS) == 62

@@ -45,14 +45,17 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
     recorded = read_record(target).runs if is_record(target) else ()
     kept = {each.run.id: each for each in recorded}
     fixed = out if (out / protocol.name / FILE).is_file() or not recorded else folder
-    every_cell = stored_runs(protocol, fixed)
+
+    def known(run: Run) -> bool:
+        return run.id in kept or store.finished(run)
+
     planned = {}
-    for (cell, model), group in every_cell.items():
-        if all(run.id in kept or store.finished(run) for run in group):
+    for (cell, model), group in stored_runs(protocol, fixed).items():
+        if all(map(known, group)):
             planned[cell, model] = group
             continue
         own = [run for run in group if run.id in kept]
-        what = "kept as it was recorded" if own else "left out"
+        what = "recorded with the runs it has" if own else "left out"
         print(f"{what}, as not all its runs are finished: {cell}, {model}", file=sys.stderr)
         if own:
             planned[cell, model] = own
@@ -66,7 +69,7 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
     runs = [
         kept.get(run.id) or _recorded(store, run, predictions[key])
         for key, group in planned.items()
-        for run in (frozen[key].with_added(group, store) if key in frozen else group)
+        for run in (frozen[key].with_added(group, known) if key in frozen else group)
     ]
     write_record(target, runs, fixed / protocol.name / FILE)
     if learned := [each.run for each in runs if each.run.encoding in ENCODINGS]:

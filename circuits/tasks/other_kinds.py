@@ -1,4 +1,4 @@
-"""Random tasks of other kinds than random circuits, each by a circuit: `random-KIND-GROWTH-SEED`.  [F]
+"""Random tasks of other kinds than random circuits, each defined by one: `random-KIND-GROWTH-SEED`.  [F]
 
 The forecast counts runs on random circuits y_t = f_t(x_r, y_(t-1)) and on languages; tasks of users are of other kinds,
 and so are these.  They read trees and pointers, have two operands, pass over noise, end early, write between the
@@ -33,7 +33,6 @@ class Kind:
     """Kind of tasks.
 
     Attributes:
-        layout: the sequence in words.
         steps: function from n to the steps, of the operators "f" and "g".
         arity: slots of a step.
         apply: what a step gives: function from the operators, the name of its own, and its symbols.
@@ -43,7 +42,6 @@ class Kind:
         more: function from the operators and the base to further fields of the task.
     """
 
-    layout: str
     steps: Callable[[int], list[Step]]
     arity: int = 2
     apply: Callable[[Use, str, tuple[str, ...]], str] = lambda use, name, symbols: use(name, *symbols)
@@ -134,50 +132,50 @@ def _value(symbol: str) -> str:
 
 KINDS: dict[str, Kind] = {
     "tree": Kind(
-        layout="x1 .. xn = y1 .. y(n-1) $; with y after x, y_t = f of tokens 2t - 1 and 2t: the nodes of a tree",
+        # x1 .. xn = y1 .. y(n-1) $; with y after x, y_t = f of tokens 2t - 1 and 2t: the nodes of a tree
         steps=_tree,
     ),
     "traversal": Kind(
-        layout="x1 .. xn = y1 .. yn $, y_t = f(x_r, y_(t-1)), r the t-th node of a tree from left to right",
+        # x1 .. xn = y1 .. yn $, y_t = f(x_r, y_(t-1)), r the t-th node of a tree from left to right
         steps=lambda n: _running(n, _in_order(n)),
     ),
     "lagged": Kind(
-        layout="x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-2))",
+        # x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-2))
         steps=lambda n: _running(n, lag=2),
     ),
     "interleaved": Kind(
-        layout="= x1 y1 .. xn yn $, y_t = f(x_t, y_(t-1))",
+        # = x1 y1 .. xn yn $, y_t = f(x_t, y_(t-1))
         steps=lambda n: [*(("f", (2 * t, 2 * t - 1)) for t in range(1, n + 1)), ("f", (1, 1))],
         prompt=_interleaved,
     ),
     "selected": Kind(
-        layout="s x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-1)), or g where s is 1",
+        # s x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-1)), or g where s is 1
         arity=3,
         steps=lambda n: _running(n, extra=(1,)),
         apply=lambda use, name, symbols: use("g" if symbols[0] == "1" else name, *symbols[1:]),
         prompt=lambda n, digits: [digits[:2], *one_operand(n, digits)],
     ),
     "pointers": Kind(
-        layout="p0 p1 x1 .. xn = y1 .. yn $, y_t = f(x_t, p_q), q = y_(t-1) mod 2",
+        # p0 p1 x1 .. xn = y1 .. yn $, y_t = f(x_t, p_q), q = y_(t-1) mod 2
         arity=4,
         steps=lambda n: _running(n, extra=(1, 2)),
         apply=lambda use, name, symbols: use(name, symbols[2], symbols[int(_value(symbols[3])) % 2]),
         prompt=lambda n, digits: [digits, digits, *one_operand(n, digits)],
     ),
     "chained": Kind(
-        layout="x1 .. xn = u1 .. un : y1 .. yn $, u_t = f(x_t, u_(t-1)), y_t = g(u_(n+1-t), y_(t-1))",
+        # x1 .. xn = u1 .. un : y1 .. yn $, u_t = f(x_t, u_(t-1)), y_t = g(u_(n+1-t), y_(t-1))
         marks=":=",
         ends={"=": ":"},
         steps=_chained,
     ),
     "early": Kind(
-        layout="x1 .. xn = y1 .. yk $, y_t = f(x_t, y_(t-1)), up to the first x that is 0",
+        # x1 .. xn = y1 .. yk $, y_t = f(x_t, y_(t-1)), up to the first x that is 0
         steps=_running,
         apply=lambda use, name, symbols: "$" if symbols[0] == "0" else use(name, *symbols),
         more=lambda use, base: {"end": "$"},
     ),
     "two-operands": Kind(
-        layout="a1 .. an + b1 .. bm = y1 .. yn $, m = ceil(n/2), y_t = f(a_t, g(y_(t-1), b_t))",
+        # a1 .. an + b1 .. bm = y1 .. yn $, m = ceil(n/2), y_t = f(a_t, g(y_(t-1), b_t))
         arity=3,
         marks="+=",
         steps=_two_operands,
@@ -185,24 +183,24 @@ KINDS: dict[str, Kind] = {
         prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * ((n + 1) // 2), "="],
     ),
     "any": Kind(
-        layout="x1 .. xn = f(x_t, x_(t+1)) $ for any t; training shows that in the middle",
+        # x1 .. xn = f(x_t, x_(t+1)) $ for any t; training shows that in the middle
         steps=_any,
         more=_every_pair,
     ),
     "distinct": Kind(
-        layout="x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-1)), where neighbours in x differ",
+        # x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-1)), where neighbours in x differ
         steps=_running,
         more=_unequal_neighbours,
     ),
     "noisy": Kind(
-        layout="x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-1)), or y_(t-1) where x_t is ~",
+        # x1 .. xn = y1 .. yn $, y_t = f(x_t, y_(t-1)), or y_(t-1) where x_t is ~
         marks="~=",
         steps=_running,
         apply=lambda use, name, symbols: _value(symbols[1]) if symbols[0] == "~" else use(name, *symbols),
         prompt=lambda n, digits: one_operand(n, (*digits, "~")),
     ),
     "bricks": Kind(
-        layout="x1 .. xn = u1 .. un y1 .. yn $: two rows of a sorting network with f and g in place of min and max",
+        # x1 .. xn = u1 .. un y1 .. yn $: two rows of a sorting network with f and g in place of min and max
         steps=_bricks,
     ),
 }

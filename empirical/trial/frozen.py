@@ -8,7 +8,7 @@ seeds. A rule without a frozen answer is post hoc: what it says of these runs is
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,6 @@ from lengthgen.circuits.search.wirings import Mode
 from lengthgen.empirical.experiment.freeze import SeededCell, frozen_digest
 from lengthgen.empirical.experiment.protocol import Cell, Model, Protocol
 from lengthgen.empirical.experiment.run import Run, plan
-from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import DamagedFile, write_sealed_json
 from lengthgen.infrastructure.shapes import (
     COUNT,
@@ -89,10 +88,10 @@ class FrozenCell(SeededCell):
         """Return the first runs of the cell, given any run of it."""
         return [replace(any_run, seed=self.seed(index)) for index in range(count)]
 
-    def with_added(self, planned: Sequence[Run], store: RunStore) -> list[Run]:
+    def with_added(self, planned: Sequence[Run], finished: Callable[[Run], bool]) -> list[Run]:
         """Return the planned runs of the cell with the finished ones that were added to them."""
         count = len(planned)
-        while store.finished(self.runs(planned[0], count + 1)[-1]):
+        while finished(self.runs(planned[0], count + 1)[-1]):
             count += 1
         return self.runs(planned[0], count)
 

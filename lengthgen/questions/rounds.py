@@ -162,7 +162,7 @@ def run_conjecture(
     """
     begun, profile = monotonic(), experiment.protocol.profile
     predictions, frozen = frozen_predictions(experiment)
-    cells = {key: frozen.cells[key].with_added(runs, experiment.store) for key, runs in frozen.runs().items()}
+    cells = {key: frozen.cells[key].with_added(runs, experiment.store.finished) for key, runs in frozen.runs().items()}
     criteria = Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0]), rule="forecast")
     announce_replacement(experiment.folder / "conjecture.json", frozen.digest)
     if _announced(experiment, predictions, cells, backend, engine) and until_decided is None:

@@ -85,6 +85,17 @@ def test_a_record_grows_by_the_runs_of_another_folder(tmp_path: Path, monkeypatc
     }
 
 
+def test_added_runs_of_a_cell_stay_when_its_record_grows(tmp_path: Path) -> None:
+    """Runs beyond the planned ones are known from the record alone."""
+    read = read_record(RECORDS / "table-start" / "grid")
+    name = str(RECORDS / "table-start" / "grid.toml")
+    shutil.copytree(read.folder, tmp_path / "grid")
+    fewer = tmp_path / "grid.toml"
+    fewer.write_text(Path(name).read_text(encoding="utf-8").replace("seeds = 12", "seeds = 4"), encoding="utf-8")
+    record(tmp_path / "nothing", "quick", tmp_path, str(fewer))
+    assert [each.run.id for each in read_record(tmp_path / "grid").runs] == [each.run.id for each in read.runs]
+
+
 def test_a_record_gives_the_numbers_of_its_runs(made_up: tuple[Sources, Sources, str]) -> None:
     trained, recorded, name = made_up
     recorded.require(Needs(protocols=(name,), trial=True))
