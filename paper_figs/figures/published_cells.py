@@ -86,6 +86,11 @@ class PublishedCell:
         """Outcomes of the runs that were measured after all epochs."""
         return self._at(self.epochs)
 
+    @property
+    def compared(self) -> Sequence[RunOutcome]:
+        """Outcomes that are compared with the paper: after all epochs where fewer than FEWEST runs fit before."""
+        return self.late if counts(self.early)[0] < FEWEST <= counts(self.late)[0] else self.early
+
     def _at(self, epoch: int) -> list[RunOutcome]:
         threshold = self.protocol.profile.evaluation.threshold
         measured: list[tuple[Run, list[Measurement]]] = [
@@ -107,8 +112,8 @@ class PublishedCell:
         return Paper(generalizes=None, words=UNREADABLE)
 
     def evidence(self, estimand: Estimand) -> Evidence:
-        """E-values on the share of fitting runs that generalize, at the early checkpoint."""
-        fit, generalize = counts(self.early)
+        """E-values on the share of fitting runs that generalize, of those that are compared."""
+        fit, generalize = counts(self.compared)
         return estimand.evidence(generalize, fit)
 
 
@@ -206,7 +211,7 @@ def summary(cells: Sequence[PublishedCell]) -> Printed:
     names = distinct_names({each.cell.task.key: each.cell.task.title for each in cells})
     texts = {}
     for each, agrees in zip(cells, _agreeing(cells), strict=True):
-        fit, generalize = counts(each.early)
+        fit, generalize = counts(each.compared)
         text = f"{generalize}/{fit}" if fit else "no fit" if each.early else "-"
         texts[names[each.cell.task.key], each.cell.encoding] = f"**{text}**" if agrees.endswith("not most") else text
     tasks = dict.fromkeys(task for task, _ in texts)
@@ -221,7 +226,7 @@ def _agreeing(cells: Sequence[PublishedCell]) -> list[str]:
     decided for all cells together, by e-BH. Figures 2 and 3 share cells, each of which counts once.
     """
     compared = {
-        each.cell: each for each in cells if counts(each.early)[0] >= FEWEST and each.paper.generalizes is not None
+        each.cell: each for each in cells if counts(each.compared)[0] >= FEWEST and each.paper.generalizes is not None
     }
     possible, most, few = (
         {cell for cell, is_decided in zip(compared, decided, strict=True) if is_decided}
@@ -240,7 +245,7 @@ def _agreeing(cells: Sequence[PublishedCell]) -> list[str]:
             return NO_RUNS
         if each.paper.generalizes is None:
             return UNREADABLE
-        if not counts(each.early)[0]:
+        if not counts(each.compared)[0]:
             return "not learnt"
         if not each.paper.generalizes:
             return "yes" if each.cell in few else "no" if each.cell in possible else "open"
@@ -362,7 +367,7 @@ def _caption(cells: Sequence[PublishedCell], agreeing: Sequence[str]) -> str:
         "4: the share of keys whose learned label means the ideal one, beyond the training scales, mean and range "
         "over runs, of the keys that a step reads (0 for a model that calls all keys irrelevant), and of the "
         "others. After all epochs: the same cell after the published training, as far as it was recorded, with "
-        "further runs. The paper: what its abstract and the caption of Fig. 1 say; its curves could not be read. "
+        f"further runs; a cell with fewer than {FEWEST} fitting runs before is compared there. The paper: what its abstract and the caption of Fig. 1 say; its curves could not be read. "
         "Agrees, decided by e-values for all cells together (e-BH at 5%): yes if most fitting runs do as the "
         "paper says; possible if more than 5% of them generalize; not most if most fail where the paper says that "
         f"it is possible; open if nothing is decided. Of {len(cells)} cells of figures 2 to 4, of which 2 and 3 "
