@@ -209,8 +209,11 @@ def test_the_sums_of_runs_with_the_published_training_are_those_of_the_records()
     sums = {key: out_of(pairs) for key, pairs in counts.items()}
     ideal, relative = ([sums["others", name, form] for form in ("aligned", "filled")] for name in ("ipe", "rpe"))
     padded, filled = (sums["addition", "ipe", form] for form in ("aligned", "filled"))
-    assert f"padded decimal Addition, {padded} runs (filled, {filled});" in findings()
-    assert f"it generalizes in {ideal[0]} runs, on filled ones in {ideal[1]}; relative positions in" in findings()
+    assert f"Addition, {padded} and 0 of 12;" in findings() and f"filled Addition, {filled})." in findings()
+    assert (
+        f"ideal positions generalize in {ideal[0]} runs, on filled ones in {ideal[1]}; relative positions in"
+        in findings()
+    )
     assert f"relative positions in {relative[0]} and {relative[1]}," in findings()
     none = out_of(counts["addition", "rpe", "aligned"] + counts["addition", "rpe", "filled"])
     assert f"and on Addition in {none}." in findings()
@@ -730,12 +733,21 @@ def test_the_findings_of_the_readme_are_those_of_the_pages_with_their_baselines(
         ]
         wins += re.findall(r"(\d+):(\d+) \(", row)[1]
     assert "coverage wins {} tasks to {} and {} to {} (start 1)".format(*wins) in readme
-    [row] = [
-        row for row in TEXTS["docs/paper-figures.md"].splitlines() if row.startswith("| 2 | addition | padded | IPE |")
-    ]
-    assert row.split(" | ")[7] == "0 of 16 runs" and "Ideal addition after all epochs: 0/16." in readme
-    assert "| multiplication | 0/6 |" in readme and "Multiplication, 0 of 6 after" in findings()
+    for page in (readme, findings(), said("paper-figures")):
+        assert "no arithmetic run of {} that fit generalizes".format(*_arithmetic_after_all_epochs()) in page
     assert "5 of 18 relative runs generalize, and 1 of 6 without;" in findings()
+
+
+def _arithmetic_after_all_epochs() -> list[int]:
+    """Count the runs that fit arithmetic under ideal labels after all epochs, in the table of the paper's figures."""
+    texts = {
+        tuple(cells[1:4]): cells[7]
+        for cells in (row.split(" | ") for row in TEXTS["docs/paper-figures.md"].splitlines())
+        if len(cells) > 7 and cells[1] in ("addition", "multiplication", "division") and "IPE" in cells[3]
+    }
+    none = [re.match(r"0 of (\d+) runs", text) for text in texts.values()]
+    assert len(none) == 6 and all(none)
+    return [sum(int(match[1]) for match in none if match)]
 
 
 def test_rates_of_the_papers_cells_are_those_of_random_tasks() -> None:

@@ -56,14 +56,20 @@ def test_the_summary_counts_the_same_runs_as_the_table(cells: Sequence[Published
 
 def test_every_cell_of_the_figures_was_trained_or_is_registered(cells: Sequence[PublishedCell]) -> None:
     assert [sum(each.figure == figure for each in cells) for figure in (2, 3, 4)] == [18, 6, 6]
-    registered = {cell for name in NAMES for cell in load_protocol(str(REGISTERED / f"{name}.toml"), "paper").cells}
-    earlier = {
-        each.cell
-        for each in cells
-        if any(run.training.schedule_epochs is None for run, _ in each.runs)  # those of the whole training
-    }
-    assert not registered & earlier, "a cell that was trained before is not registered again"
-    assert registered | earlier == {each.cell for each in cells}
+    protocols = [load_protocol(str(REGISTERED / f"{name}.toml"), "paper") for name in NAMES]
+    begun, ended = (
+        {
+            cell
+            for each in protocols
+            if (each.profile.training.schedule_epochs is not None) == begins
+            for cell in each.cells
+        }
+        for begins in (True, False)
+    )
+    assert ended < begun, "the whole training is registered for cells that were begun"
+    earlier = {each.cell for each in cells if any(run.training.schedule_epochs is None for run, _ in each.runs)} - ended
+    assert not begun & earlier, "a cell that was trained before is not registered again"
+    assert begun | earlier == {each.cell for each in cells}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,7 +84,7 @@ def test_registered_runs_are_those_of_the_table_and_were_frozen(name: str, cells
         shown = [each for each in cells if each.cell == cell]
         assert shown
         assert all(is_published(run, cell, each.protocol) for each in shown)
-        assert {run.training.epochs} == {each.early_epochs for each in shown}
+        assert all(run.training.epochs in (each.early_epochs, each.epochs) for each in shown)
 
 
 def test_no_run_of_the_published_training_is_left_out(cells: Sequence[PublishedCell]) -> None:
@@ -109,14 +115,21 @@ def test_another_training_start_or_format_is_not_the_published_one(cells: Sequen
     assert is_published(early, each.cell, each.protocol)
 
 
-def made_up(each: PublishedCell, failures: Sequence[int]) -> PublishedCell:
-    """The cell with made-up runs, each of which solves all scales below its first failure."""
+def made_up(each: PublishedCell, failures: Sequence[int], *, late: Sequence[int] = ()) -> PublishedCell:
+    """The cell with made-up runs, each of which solves all scales below its first failure, and another at the end."""
     protocol = replace(each.protocol, cells=(each.cell,), profile=replace(each.protocol.profile, seeds=len(failures)))
     [runs] = [runs for (_, model), runs in plan(protocol).items() if model == protocol.profile.models[0]]
     one_checkpoint = rows_of(runs[0])[: len(protocol.test)]
     histories = [
-        (run, [replace(row, epoch=each.early_epochs, exact_match=float(row.scale < failure)) for row in one_checkpoint])
-        for run, failure in zip(runs, failures, strict=True)
+        (
+            run,
+            [
+                replace(row, epoch=epoch, exact_match=float(row.scale < failure))
+                for epoch, failure in zip((each.early_epochs, each.epochs), at_checkpoints, strict=False)
+                for row in one_checkpoint
+            ],
+        )
+        for run, *at_checkpoints in zip(runs, failures, *([late] if late else []), strict=True)
     ]
     return replace(each, runs=histories)
 
@@ -141,6 +154,14 @@ def test_runs_agree_with_the_paper_or_not(
     [each] = [each for each in cells if str(each.cell) == f"parity, aligned, {encoding}" and each.figure == 2]
     assert answers([made_up(each, failures)]) == [answer]
     assert answers([replace(each, runs=())]) == [NO_RUNS]
+
+
+def test_a_cell_that_hardly_fits_is_compared_after_all_epochs(cells: Sequence[PublishedCell]) -> None:
+    [each] = [each for each in cells if str(each.cell) == "parity, aligned, ipe" and each.figure == 2]
+    assert answers([made_up(each, [3] * 6, late=[12] * 6)]) == ["not most"]
+    assert summary([made_up(each, [3] * 6, late=[12] * 6)]).lines == [["parity", "**0/6**", *[""] * 5]]
+    assert answers([made_up(each, [21] * 6, late=[12] * 6)]) == ["yes"]  # fits before
+    assert answers([made_up(each, [3] * 4 + [12] * 2, late=[3] * 6)]) == ["open"]  # fits no better at the end
 
 
 def test_learned_relations_are_compared_over_all_runs(cells: Sequence[PublishedCell]) -> None:

@@ -22,6 +22,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as training sets 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning"),  # of PyTorch's own compiler
     pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores"),
+    pytest.mark.filterwarnings("ignore:The CUDA Graph is empty"),  # PyTorch records an empty one first
     pytest.mark.filterwarnings("ignore:Specified kernel cache directory"),  # the tests' cache is not made yet
 ]
 GPU, COMPILED = Backend("cuda"), Backend("cuda", compiled=True)
