@@ -152,7 +152,7 @@ def freeze(
     jobs = [
         (task, form)
         for task in sorted(drawn, key=lambda task: hash_order(task.name))
-        for form in (preregistration.formats if len(task.formats) > 1 else task.formats)
+        for form in preregistration.formats_of(task)
     ]
     answered: dict[tuple[str, str], list[dict[str, Any]]] = {}
     on_answered(0, len(jobs))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse, digest_of
 from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.forecast.record import recorded_cells
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
@@ -116,6 +117,7 @@ def draw(
     letters: int = LETTERS,
     profiles: Sequence[str] = (INVARIANT, ONCE, GROWS),
     named: Sequence[str] = (),
+    unlike: Sequence[str] = (),
     *,
     progress: Callable[[int, int], None] = lambda drawn, count: None,
 ) -> list[DrawnTask]:
@@ -131,6 +133,7 @@ def draw(
         letters: number of letters of a language.
         profiles: profiles of the strata; other strata of the sources are left out.
         named: names of tasks that come after the random ones, whatever they are.
+        unlike: records of `circuits.forecast` whose random tasks are not drawn again under another name.
         progress: called with (tasks that are drawn, `count`), first with 0.
 
     Raises:
@@ -144,7 +147,7 @@ def draw(
     tasks: list[DrawnTask] = []
     counts: Counter[tuple[str, str]] = Counter()
     aimed: Counter[tuple[str, str]] = Counter()
-    digests: set[str] = set()
+    digests = _recorded_digests(unlike)
     progress(0, count)
     for _ in range(DRAWS * count):
         open_strata = [stratum for stratum in strata if counts[stratum] < quotas[stratum]]
@@ -167,6 +170,14 @@ def draw(
             tasks.append(DrawnTask(name=name, source=aim[0], profile=profile[0], rises_at=profile[1]))
             progress(len(tasks), count)
     return [*tasks, *map(_by_hand, named)]
+
+
+def _recorded_digests(records: Sequence[str]) -> set[str]:
+    """Return the digests of the random tasks of some records, in the first of their formats."""
+    cells = [cell for cell in recorded_cells() if cell.record in records]
+    names = {cell.task if cell.base is None else f"{cell.task}[base={cell.base}]" for cell in cells}
+    analyses = [_analysis(name, LANGUAGE if name.startswith(RANDOM_LANGUAGE) else BY_HAND) for name in sorted(names)]
+    return {digest_of(analysis) for analysis in analyses if analysis}
 
 
 def _by_hand(name: str) -> DrawnTask:

@@ -5,14 +5,16 @@ end.  Its digest is part of every seed (`lengthgen.empirical.experiment.freeze`)
 other runs.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
+from lengthgen.circuits.forecast.record import REGISTERED
 from lengthgen.empirical.experiment.freeze import frozen_digest
 from lengthgen.empirical.experiment.protocol import SCALE, TEST_SAMPLES, Model, Name
-from lengthgen.empirical.studies.verdict.population import SOURCES
+from lengthgen.empirical.studies.verdict.population import SOURCES, DrawnTask, hash_order
 from lengthgen.empirical.studies.verdict.rules import RULES
 from lengthgen.infrastructure.errors import nearest
 from lengthgen.infrastructure.settings import FLOAT32, POSITIVE, Entries, ProfileError, Range, Text, read, read_toml
@@ -33,6 +35,7 @@ class Tasks:
     letters: Annotated[int | None, Range(1, 4)] = None
     profiles: Annotated[tuple[Name, ...] | None, Entries(3)] = None
     named: Annotated[tuple[Annotated[str, Text(300)], ...] | None, Entries(1_000)] = None
+    unlike: Annotated[tuple[Annotated[str, Text(100)], ...] | None, Entries(20)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +113,7 @@ class Preregistration:
         statistics: how the questions are answered, one sentence each.
         tasks: which random tasks.
         formats, encodings: each combination with a task is a cell.
+        one_format: True if each task has but one of the formats, by the hash of its name.
         rules: names of the rules whose answers are frozen.
         pairs: pairs of rules "A against B" that are decided.
         train, test: first and last scale of training, and of the test.
@@ -131,6 +135,7 @@ class Preregistration:
     check: Check
     testing: Testing
     stopping: Stopping
+    one_format: bool | None = None
 
     def __post_init__(self) -> None:
         for name in ("train", "test"):
@@ -145,6 +150,7 @@ class Preregistration:
         for name, given_names, choices in (
             ("source", self.tasks.sources, [*SOURCES]),
             ("profile", self.tasks.profiles, profiles),
+            ("record", self.tasks.unlike, REGISTERED),
         ):
             unknown_names = set(given_names or ()) - set(choices)
             if unknown_names:
@@ -165,6 +171,14 @@ class Preregistration:
         if any(len(pair) != 2 for pair in pairs):
             raise ProfileError("pairs: write 'RULE against RULE'")
         return [(first, second) for first, second in pairs]
+
+    def formats_of(self, task: DrawnTask) -> Sequence[str]:
+        """Formats of the cells of a task."""
+        if len(task.formats) == 1:
+            return task.formats
+        if not self.one_format:
+            return self.formats
+        return (self.formats[int(hash_order(task.name)[2:4], 16) % len(self.formats)],)  # the half takes two digits
 
     @property
     def train_scales(self) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -127,6 +128,15 @@ def test_tasks_of_other_kinds_and_tasks_by_hand_are_drawn_with_their_profiles() 
     assert {task.source: task.formats for task in drawn}["interleaved"] == ("unaligned",)
     [risen] = [task for task in drawn if task.stratum == "tree rises"]
     assert risen.rises_at is not None and risen.rises_at > TRAIN
+
+
+def test_a_task_that_a_record_has_under_another_name_is_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, *_ = draw(3, 1, ("local",))
+    task = parse_task(first.name)
+    cell = SimpleNamespace(record="verdict/random-tasks", task=task.name, base=task.base)
+    monkeypatch.setattr(population, "recorded_cells", lambda: [cell])
+    assert first in draw(3, 1, ("local",), unlike=["verdict/random-languages"])
+    assert first not in draw(3, 1, ("local",), unlike=["verdict/random-tasks"])
 
 
 def test_sources_without_one_of_the_profiles_are_named() -> None:

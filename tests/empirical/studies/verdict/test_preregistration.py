@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lengthgen.empirical.studies.verdict import preregistration as module
+from lengthgen.empirical.studies.verdict.population import DrawnTask
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration, load_preregistration, names
 from lengthgen.infrastructure.settings import ProfileError
 
@@ -44,6 +45,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("seed = 2026", 'seed = 2026\nsources = ["circuits"]', "'circuits' is no source; choose among"),
         ("seed = 2026", 'seed = 2026\nprofiles = ["shrinks"]', "'shrinks' is no profile; choose among grows"),
         ("seed = 2026", "seed = 2026\nletters = 5", "letters"),
+        ("seed = 2026", 'seed = 2026\nunlike = ["verdict/parity"]', "'verdict/parity' is no record; choose among"),
         ("width = 32", "width = 32\ndepth = 3", "depth"),
         ("alpha = 0.05", "alpha = 0", "alpha"),
         ("train = [1, 5]", "train = [5, 1]", "first <= last"),
@@ -66,3 +68,18 @@ def test_an_unknown_name_is_refused_with_those_that_exist() -> None:
         load_preregistration("random-task")
     with pytest.raises(ProfileError, match="unknown preregistration"):
         load_preregistration("../registered/random-tasks")
+
+
+def test_a_task_has_every_format_or_one_that_its_name_decides(load: Any) -> None:
+    tasks = [
+        DrawnTask(name=f"task-{number}", source="local", profile="invariant", rises_at=None) for number in range(40)
+    ]
+    language = DrawnTask(name="words", source="language", profile="invariant", rises_at=None)
+    assert {REGISTERED.formats_of(task) for task in tasks} == {("aligned", "filled")}
+    assert REGISTERED.formats_of(language) == ("unaligned",)
+    one = load('formats = ["aligned", "filled"]', 'one_format = true\nformats = ["aligned", "filled"]')
+    assert {one.formats_of(task) for task in tasks} == {("aligned",), ("filled",)}
+    assert {(task.half, *one.formats_of(task)) for task in tasks} == {
+        (half, form) for half in ("amendment", "judgement") for form in ("aligned", "filled")
+    }
+    assert one.formats_of(language) == ("unaligned",) and one.digest != REGISTERED.digest
