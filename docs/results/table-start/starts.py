@@ -26,6 +26,8 @@ LEVEL = 0.005
 """Level of the final tests: half of the registered 0.01, as p-values were looked at once, at four runs a cell."""
 USUAL_START = ("grid", "figures-2-3")
 """Records with the cells of Figures 2 and 3 at the start 0.02."""
+LARGE_START = HERE.parent / "quick" / "until-decided"
+"""Records of the same cells at the start 1, trained in the same way; runs were added until a cell was decided."""
 FIGURES = (
     (2, "ideal (Shift: with scale hint)", ("ipe", "ipe-sh"), "aligned"),
     (2, "relative", ("rpe",), "aligned"),
@@ -95,7 +97,7 @@ def figure_lines() -> Iterator[str]:
     for figure, words, encodings, operands in FIGURES:
         large = [
             cell
-            for cell in read_record(HERE.parent / "quick" / f"fig{figure}").judged()
+            for cell in read_record(LARGE_START / f"fig{figure}").judged()
             if cell.key.encoding in encodings and cell.key.format == operands
         ]
         small = [usual[cell.key.task, cell.key.format, cell.key.encoding] for cell in large]

@@ -77,9 +77,9 @@ def test_a_task_has_every_format_or_one_that_its_name_decides(load: Any) -> None
     language = DrawnTask(name="words", source="language", profile="invariant", rises_at=None)
     assert {REGISTERED.formats_of(task) for task in tasks} == {("aligned", "filled")}
     assert REGISTERED.formats_of(language) == ("unaligned",)
-    one = load('formats = ["aligned", "filled"]', 'one_format = true\nformats = ["aligned", "filled"]')
-    assert {one.formats_of(task) for task in tasks} == {("aligned",), ("filled",)}
-    assert {(task.half, *one.formats_of(task)) for task in tasks} == {
+    by_name = load('formats = ["aligned", "filled"]', 'one_format = true\nformats = ["aligned", "filled"]')
+    assert {by_name.formats_of(task) for task in tasks} == {("aligned",), ("filled",)}
+    assert {(task.half, *by_name.formats_of(task)) for task in tasks} == {
         (half, form) for half in ("amendment", "judgement") for form in ("aligned", "filled")
     }
-    assert one.formats_of(language) == ("unaligned",) and one.digest != REGISTERED.digest
+    assert by_name.formats_of(language) == ("unaligned",) and by_name.digest != REGISTERED.digest
