@@ -18,7 +18,7 @@ from lengthgen.empirical.experiment.samples import TEST, examples
 from lengthgen.empirical.experiment.tables import TableError, read_rows, write_rows
 from lengthgen.empirical.studies.verdict.population import HALVES, DrawnTask, draw, half_of, hash_order
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration, given
-from lengthgen.empirical.studies.verdict.rules import answers
+from lengthgen.empirical.studies.verdict.rules import answers, is_ideal
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.processes import interrupts_left, pool
 from lengthgen.infrastructure.shapes import (
@@ -84,8 +84,8 @@ class FrozenCell(SeededCell):
 
     @property
     def trainable(self) -> bool:
-        """True if a model can be made: `ipe` needs roles that do not change with the scale."""
-        return self.answers["coverage"][0] is not None or not _needs_roles(self.encoding)
+        """True if a model can be made: ideal labels need a circuit, and `ipe` roles that no scale changes."""
+        return self.answers["coverage"][0] is not None or not _is_ideal(self.encoding)
 
     def says(self, rule: str) -> bool | None:
         """Answer of a rule; None if it abstains."""
@@ -93,8 +93,8 @@ class FrozenCell(SeededCell):
 
 
 @cache
-def _needs_roles(encoding: str) -> bool:
-    return parse_encoding(encoding).name == "ipe"
+def _is_ideal(encoding: str) -> bool:
+    return is_ideal(parse_encoding(encoding))
 
 
 @dataclass(frozen=True, kw_only=True)

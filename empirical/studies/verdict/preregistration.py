@@ -31,7 +31,7 @@ class Tasks:
 
     count: Annotated[int, Range(1, 10_000)]
     seed: Annotated[int, Range(0, 2**31)]
-    sources: Annotated[tuple[Name, ...] | None, Entries(20)] = None
+    sources: Annotated[tuple[Name, ...] | None, Entries(100)] = None
     letters: Annotated[int | None, Range(1, 4)] = None
     profiles: Annotated[tuple[Name, ...] | None, Entries(3)] = None
     named: Annotated[tuple[Annotated[str, Text(300)], ...] | None, Entries(1_000)] = None

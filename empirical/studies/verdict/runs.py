@@ -49,7 +49,6 @@ class CellRun:
         seed: its seed.
         steps: number of training steps.
         solved: True if training ended because the training scales were solved.
-        loss: mean cross-entropy of the last step, in nats per generated token.
         exact_match: share of right samples at each test scale, float64 [scales]; NaN where it was not tested.
     """
 
@@ -58,7 +57,6 @@ class CellRun:
     seed: int
     steps: int
     solved: bool
-    loss: float
     exact_match: NDArray[np.float64]
 
     def fits(self, preregistration: Preregistration) -> bool:
@@ -203,7 +201,6 @@ def train_piece(preregistration: Preregistration, piece: Sequence[Wanted]) -> li
             "seed": run.seed,
             "steps": ended.ended[model],
             "solved": ended.in_a_row[model] >= preregistration.check.times,
-            "loss": round(ended.losses[model], 4),
             "exact_match": [None if np.isnan(share) else round(float(share), 4) for share in shares[model]],
         }
         for model, ((cell, index), run) in enumerate(zip(piece, runs, strict=True))
@@ -221,7 +218,7 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
     preregistration = frozen.preregistration
     cells = {cell.name: cell for cell in frozen.cells}
     runs: dict[tuple[str, int], CellRun] = {}
-    texts: dict[tuple[str, int], str] = {}
+    rows: dict[tuple[str, int], dict[str, Any]] = {}
     paths = [*([folder / RUNS] if (folder / RUNS).is_file() else []), *sorted((folder / PIECES).glob("*.parquet"))]
     for path in paths:
         for row in read_rows(path):
@@ -240,8 +237,8 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
                     f"{path}: the seed of run {run.index} of {run.cell} does not follow from the frozen answers: they "
                     "were changed after the run, or the run was made without them"
                 )
-            key, text = (run.cell, run.index), repr(sorted(row.items()))  # as text, where NaN is the same as NaN
-            if texts.setdefault(key, text) != text:
+            key = (run.cell, run.index)
+            if rows.setdefault(key, row) != row:
                 raise TableError(f"{path}: run {run.index} of {run.cell} is stored twice, with different outcomes")
             runs[key] = run
     by_cell: dict[str, list[CellRun]] = {}
@@ -290,7 +287,6 @@ _ROW = made_into(
     cell=TEXT,
     **dict.fromkeys(("index", "seed", "steps"), COUNT),
     solved=FLAG,
-    loss=NUMBER,
     exact_match=list_of(or_none(NUMBER)),
 )
 

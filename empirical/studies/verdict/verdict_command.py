@@ -45,7 +45,7 @@ def verdict(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="Preregistration: random-tasks, random-languages or swapped-arguments.",
+            help="Preregistration: random-tasks, random-languages, swapped-arguments or new-tasks.",
             show_default="all together; random-tasks for --freeze, --train and --rerun",
         ),
     ] = None,

@@ -15,7 +15,7 @@ TEXT = (module.FOLDER / "random-tasks.toml").read_text(encoding="utf-8")
 
 
 def test_the_first_preregistration_is_there_and_reads() -> None:
-    assert names() == ["random-languages", "random-tasks", "swapped-arguments"]
+    assert names() == ["new-tasks", "random-languages", "random-tasks", "swapped-arguments"]
     assert REGISTERED.train_scales == (1, 2, 3, 4, 5) and REGISTERED.test_scales == tuple(range(1, 21))
     assert REGISTERED.rule_pairs[1] == ("coverage", "name")
     assert REGISTERED.digest == "0f695bddde34929bbbf4b8fbabda478dc3693923fa5a0dfad70cfa77bfc2b529"
