@@ -10,7 +10,6 @@ from lengthgen.empirical.experiment.environment import environment
 from lengthgen.empirical.experiment.judge import Estimand, decides
 from lengthgen.empirical.studies.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
 from lengthgen.empirical.studies.verdict.judgement import judge
-from lengthgen.empirical.studies.verdict.pairs import decided_pairs, rounds
 from lengthgen.empirical.studies.verdict.power import gate
 from lengthgen.empirical.studies.verdict.preregistration import (
     Preregistration,
@@ -53,8 +52,9 @@ _ENVIRONMENT = record(
 )
 MORE = 3
 """Runs that an undecided cell gets in each round."""
-AT_ONCE = 480
-"""Number of runs for a pair of rules after which training asks again which pairs are still open."""
+AT_ONCE = 96
+"""Number of tasks, in the order of their hashes, that are trained before the next; the more, the more models share a
+step, and the more of the work is lost to a budget that ends."""
 
 
 class VerdictError(LengthgenError):
@@ -79,7 +79,7 @@ def freeze_answer(name: str, out: Path) -> dict[str, Any]:
 
 
 def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -> dict[str, Any]:
-    """Train runs for so many seconds, in the order of `pairs.rounds`; return the judgement.
+    """Train runs for so many seconds, tasks in the order of the hashes of their names; return the judgement.
 
     Every cell first gets `stopping.first` runs. With `until_decided`, cells then get more, until their majority is
     decided or they have `stopping.most`.
@@ -114,18 +114,19 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
 
 
 def together_answer(out: Path) -> dict[str, Any]:
-    """Return the judgement of every preregistration with frozen answers in `out`, and of the trials stored beside it.
+    """Return the judgement of every preregistration with runs in `out`, and of the trials stored beside it.
 
     Raises:
-        VerdictError: no preregistration has frozen answers in `out`.
+        VerdictError: no preregistration has runs in `out`.
     """
     stored = {}
     for name in names():
         if (out / name / CELLS).is_file():
             _, folder, frozen = _frozen(name, out)
-            stored[name] = (frozen, load_runs(frozen, folder))
+            if runs := load_runs(frozen, folder):
+                stored[name] = (frozen, runs)
     if not stored:
-        raise VerdictError(f"{out} has no frozen answers: run lengthgen verdict NAME --freeze --out {out} first")
+        raise VerdictError(f"{out} has no runs: run lengthgen verdict NAME --freeze --out {out} first, then --train 2h")
     stored = dict(sorted(stored.items(), key=lambda item: -len(item[1][0].cells)))
     answer = together(stored, out.resolve().parent)
     for name, judgement in answer["experiments"].items():
@@ -193,20 +194,12 @@ def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:
 
 
 def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decided: bool) -> list[Wanted]:
-    """Return missing runs of the first round that lacks any, or else those that undecided cells get next.
-
-    In rounds of a pair they are at most AT_ONCE, since the pair may be decided by them.
-    """
+    """Return the first runs that cells of the next tasks lack, or else those that undecided cells get next."""
     stopping = frozen.preregistration.stopping
-    *of_pairs, of_all = (
-        missing_runs(frozen, runs, dict.fromkeys((cell.name for cell in cells), stopping.first))
-        for cells in rounds(frozen, decided_pairs(frozen, runs))
-    )
-    for wanted in of_pairs:
-        if wanted:
-            return wanted[:AT_ONCE]
-    if of_all:
-        return of_all
+    first = missing_runs(frozen, runs, {cell.name: stopping.first for cell in frozen.planned})
+    if first:
+        tasks = list(dict.fromkeys(cell.task for cell, _ in first))[:AT_ONCE]
+        return [wanted for wanted in first if wanted[0].task in tasks]
     counts = {}
     for cell in seen_cells(frozen, runs) if until_decided else []:
         if decides(Estimand.MAJORITY.evidence(cell.generalize, cell.fit), stopping.alpha) is None:

@@ -5,14 +5,12 @@ expectation is at most 0 whatever was seen before. Then every bet 1 + lambda d h
 over tasks are supermartingales, and so is their mean over bets fixed beforehand (Waudby-Smith and Ramdas 2024,
 arXiv 2010.09686). Tasks stand in the order of a hash of their names, which is fixed before the runs.
 
-Few cells separate some rules, so these are trained before others. Which cells come first depends on frozen answers
-alone, never on outcomes, but tasks with many such cells are then over-represented among trained ones. So everything is
-judged on the tasks up to the first one, in the order of the hashes of their names, that still lacks a run: these are a
+Tasks are trained in about this order, so everything is judged on those up to the first one that still lacks a run: a
 random sample of all tasks, whatever was trained beyond them.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -37,8 +35,6 @@ BETS = tuple(step / 20 for step in range(1, 20))
 TIE = 1e-9
 """Largest absolute difference of a task that is a tie: sums of shares round, such as 1/3 and -1/3 to 4e-17. A real
 difference is at least one run of one cell of the task."""
-SAMPLE = 24
-"""Number of tasks, the first in the order of their hashes, whose cells are trained before all others."""
 SIMULATIONS = 1_000
 """Number of permutations of outcomes."""
 UNDECIDED = "undecided"
@@ -185,18 +181,6 @@ def reached(cells: Sequence[FrozenCell], runs: Mapping[str, Sequence[Any]], *, f
     return result
 
 
-def rounds(frozen: FrozenCells, decided: Collection[Pair] = ()) -> list[list[FrozenCell]]:
-    """Return the cells of each round of training; a cell may be in several rounds.
-
-    First come all cells of SAMPLE tasks. Then, for one registered pair of rules after the other, those that separate it
-    in the half that judges: the pair with the fewest such cells first. Then come all cells.
-    """
-    sample = sorted({cell.task for cell in frozen.planned}, key=hash_order)[:SAMPLE]
-    open_pairs = [pair for pair in frozen.preregistration.rule_pairs if pair not in decided]
-    by_pair = sorted((disputed(frozen.judging, pair) for pair in open_pairs), key=len)
-    return [[cell for cell in frozen.planned if cell.task in sample], *by_pair, frozen.planned]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
     """Registered pairs of rules compared on one part of the cells, and decided by e-BH over the pairs.
@@ -322,11 +306,6 @@ def comparison(
             for pair, cells in judged.items()
         },
     )
-
-
-def decided_pairs(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> set[Pair]:
-    """Return the registered pairs of rules that the half that judges has decided."""
-    return {pair for pair, better in comparison(frozen, runs).better.items() if better != UNDECIDED}
 
 
 def _thinned(points: Sequence[tuple[int, float, float]]) -> list[list[float]]:

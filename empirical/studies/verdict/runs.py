@@ -167,7 +167,7 @@ def pieces(wanted: Sequence[Wanted]) -> list[list[Wanted]]:
             blocks.append(
                 [runs[at : at + TOGETHER] for runs in by_encoding.values() for at in range(0, len(runs), TOGETHER)]
             )
-    # Blocks whose first tasks come first: what is trained at any time is a random sample of all tasks.
+    # Blocks whose first tasks come first, so that these are complete early.
     blocks.sort(key=lambda block: hash_order(block[0][0][0].task))
     return [piece for block in blocks for piece in block]
 

@@ -1,8 +1,8 @@
-"""Cells that separate rules come first, and evidence stands on a random sample of tasks all the same."""
+"""Evidence stands on a random sample of tasks, whatever was trained beyond them."""
 
 from lengthgen.empirical.studies.verdict.frozen import Answer
 from lengthgen.empirical.studies.verdict.judgement import judge
-from lengthgen.empirical.studies.verdict.pairs import SAMPLE, Score, decided_pairs, disputed, reached, rounds
+from lengthgen.empirical.studies.verdict.pairs import Score, disputed, reached
 from lengthgen.empirical.studies.verdict.population import HALVES, half_of, hash_order
 from tests.empirical.studies.verdict.made_up import frozen, frozen_cell, outcomes
 
@@ -30,30 +30,6 @@ def test_tasks_are_reached_up_to_the_first_that_lacks_a_run() -> None:
     assert {cell.task for cell in reached(cells, full | {cells[5].name: [None] * 2}, first=3)} == set(TASKS[:2])
     del full[cells[0].name]
     assert reached(cells, full, first=3) == []
-
-
-def test_first_a_sample_is_trained_then_what_separates_the_rarest_pair_then_everything() -> None:
-    cells = [
-        frozen_cell(task, "rpe", others=NO, coverage=YES if place % 2 else NO, literal=YES if place % 8 < 7 else NO)
-        for place, task in enumerate(TASKS)
-    ]
-    population = frozen(cells)
-    order = rounds(population)
-    assert [cell.task for cell in order[0]] == TASKS[:SAMPLE]
-    assert order[-1] == cells
-    pairs = order[1:-1]
-    assert [len(of_pair) for of_pair in pairs] == sorted(map(len, pairs)) and len(pairs) == len(
-        population.preregistration.rule_pairs
-    )
-    assert all(cell.half == HALVES[1] for of_pair in pairs for cell in of_pair)
-    assert rounds(population, population.preregistration.rule_pairs) == [order[0], order[-1]], "nothing is open"
-
-
-def test_a_pair_is_decided_once_its_cells_say_who_is_right() -> None:
-    population = frozen([frozen_cell(task, "rpe", others=NO, coverage=YES) for task in JUDGING])
-    generalizes: dict[str, list[None]] = {cell.name: [None] * 3 for cell in population.cells}
-    assert ("coverage", "always-no") in decided_pairs(population, outcomes(population, generalizes))
-    assert not decided_pairs(population, outcomes(population, dict(list(generalizes.items())[:3])))
 
 
 def test_a_pair_is_judged_on_its_own_cells_wherever_training_stands_with_the_others() -> None:

@@ -104,6 +104,6 @@ def test_what_the_records_say_of_baselines(recorded) -> None:
     assert recorded["frozen"].startswith("cd6a51156f6b55df"), "what was registered is as it was"
 
 
-def test_a_folder_without_frozen_answers_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(judging.VerdictError, match="has no frozen answers"):
+def test_a_folder_without_runs_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(judging.VerdictError, match="has no runs"):
         judging.together_answer(tmp_path)

@@ -85,19 +85,16 @@ def test_freezing_says_what_it_does_and_how_far_it_is(
     assert capsys.readouterr().err == "simulation of what 4 cells can decide\n", "it is frozen already"
 
 
-def test_only_runs_that_may_decide_a_pair_are_trained_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second, third = (frozen_cell(f"task{number}") for number in range(3))
-    cells = frozen([first, second, third])
-    monkeypatch.setattr(judging, "rounds", lambda *_: [[first], [second], [first, second, third]])
+def test_tasks_are_trained_in_portions_in_the_order_of_the_frozen_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = frozen([frozen_cell(f"task{number}", encoding) for number in range(3) for encoding in ("rpe", "nope")])
     monkeypatch.setattr(judging, "AT_ONCE", 2)
-    done: dict[str, list[int | None]] = {}
+    done: dict[str, list[int | None]] = {cells.cells[0].name: [None]}
     portions = []
     while wanted := judging._wanted(cells, outcomes(cells, done), until_decided=False):
-        portions.append([(cell.task, index) for cell, index in wanted])
+        portions.append({cell.task: 0 for cell, _ in wanted} | {"runs": len(wanted)})
         for cell, _ in wanted:
             done.setdefault(cell.name, []).append(None)
-    of_pairs = [[(task, 0), (task, 1)] if part else [(task, 2)] for task in ("task0", "task1") for part in (1, 0)]
-    assert portions == [*of_pairs, [("task2", 0), ("task2", 1), ("task2", 2)]]
+    assert portions == [{"task0": 0, "task1": 0, "runs": 11}, {"task2": 0, "runs": 6}]
 
 
 def test_without_frozen_answers_or_runs_there_is_one_line(small: Path, tmp_path: Path) -> None:
@@ -157,7 +154,7 @@ def test_a_forged_outcome_is_named_by_a_rerun_on_any_machine(
         (["--rerun", "0"], "rerun"),
         (["--format", "markdown", "--json"], "leave out --json"),
         (["random-tasks", "--format", "markdown"], "leave out random-tasks"),
-        ([], "no frozen answers"),
+        ([], "has no runs"),
     ],
 )
 def test_bad_calls_end_with_one_line(run: Any, tmp_path: Path, arguments: list[str], says: str) -> None:
