@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lengthgen.circuits.analysis import Analysis, digest_of
 from lengthgen.circuits.encoding_spec import EncodingSpec
+from lengthgen.circuits.forecast.copies import Copy, copy_of
 from lengthgen.circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import OnRecord, on_record, version
@@ -41,20 +42,31 @@ def forecasts(
 ) -> dict[str, Prediction]:
     """Return text of the encoding -> its prediction with all rules and its forecast; `task` as in `with_forecast`.
 
+    A question on long inputs is answered by its copy (`lengthgen.circuits.forecast.copies.copy_of`), up to whose
+    largest scale the task is analysed. Rules then name scales of the copy; forecasts name those of the question, and no
+    run is on record for them.
+
     Raises:
         TaskError: some scale was not analysed, or no test scale lies beyond the training scales.
         HintNeeded, NoRelation, EncodingError: as `lengthgen.circuits.prediction.predict`.
     """
     require_beyond(train, test)
-    several = SeveralCircuits(analysis, train, test)
-    return {
-        str(encoding): with_forecast(several, encoding, predict(analysis, encoding, train=train, test=test), task=task)
-        for encoding in encodings
-    }
+    copy = copy_of(train, test)
+    several = SeveralCircuits(analysis, copy.train, copy.test)
+    answers = {}
+    for encoding in encodings:
+        prediction = predict(analysis, encoding, train=copy.train, test=copy.test)
+        answers[str(encoding)] = with_forecast(several, encoding, prediction, task=task, copy=copy)
+    return answers
 
 
 def with_forecast(
-    several: SeveralCircuits, spec: EncodingSpec, prediction: Prediction, *, task: TaskSpec | None = None
+    several: SeveralCircuits,
+    spec: EncodingSpec,
+    prediction: Prediction,
+    *,
+    task: TaskSpec | None = None,
+    copy: Copy | None = None,
 ) -> Prediction:
     """Return a prediction with the answer of the rule `own_token`, and with its forecast.
 
@@ -63,6 +75,7 @@ def with_forecast(
         spec: the encoding.
         prediction: its prediction, as `lengthgen.circuits.prediction.predict` makes it.
         task: the task, if it is one of the project, which has its record by name; any other has it by its sequences.
+        copy: copy of the question that the circuits answer; None if they answer it at its own scales.
 
     Raises:
         EncodingError: an object of the user's own cannot be loaded.
@@ -81,7 +94,7 @@ def with_forecast(
     )
     named = task if task and not task.is_own else None
     seen = OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter())
-    if is_usual:  # recorded runs were trained and tested on all scales from 1 on
+    if is_usual and (copy is None or copy.exact):  # recorded runs were trained and tested on all scales from 1 on
         seen = on_record(
             named.name if named else "",
             named.base if named else None,
@@ -94,14 +107,19 @@ def with_forecast(
     table = fitted_table()
     share, low, high = posterior(table, features, seen)
     breaks = None if share > 0.5 else _breaks(table, features, seen, first_break(prediction, features.shown, train))
+    if breaks:
+        breaks = min(breaks[0], test), min(breaks[1], test), min(breaks[2], test)
+        if copy and not copy.exact:  # a scale of the copy stands for all after the one before it
+            before, middle_break, last = (round(copy.factor * scale) for scale in (breaks[0] - 1, *breaks[1:]))
+            breaks = before + 1, middle_break, last
     return replace(
         prediction,
         forecast=Forecast(
             share=share,
             low=low,
             high=high,
-            breaks_at=breaks and min(breaks[1], test),
-            breaks_within=breaks and (min(breaks[0], test), min(breaks[2], test)),
+            breaks_at=breaks and breaks[1],
+            breaks_within=breaks and (breaks[0], breaks[2]),
             why=_start(spec) + _why(features, prediction),
             comparable=table.finest(features).counted,
             recorded=seen.counted,

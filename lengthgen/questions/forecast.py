@@ -109,6 +109,7 @@ def worst_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
     """Return docs/forecast.md: what a forecast is, how good it is, where it is wrong, and how it is made."""
+    from lengthgen.circuits.forecast.copies import LARGEST, TRAINED
     from lengthgen.circuits.forecast.table import PRIOR
 
     parts = answer["parts"]
@@ -139,7 +140,9 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 markdown_table(WORST, worst_rows(answer)),
                 "It knows neither the optimiser nor the size of the model, the start of the label tables, or the "
                 "filler, and all of these decide some cells. It counts tasks trained on scales 1-5 and tested to 20 "
-                "alone; elsewhere it assumes that the same answers of the rules mean the same share. No recorded "
+                "alone; elsewhere it assumes that the same answers of the rules mean the same share. A question that "
+                f"tests beyond scale {LARGEST} is answered by a copy, trained on scales 1-{TRAINED} and tested at the "
+                "same ratio: what changes at a length between the two is not seen. No recorded "
                 "random task lacks a circuit, has labels that depend on content, or copies the query's own token in "
                 "all steps but the first: there it says the share of all runs, with a wide interval.",
                 "## How it is made",

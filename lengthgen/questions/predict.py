@@ -39,6 +39,7 @@ from lengthgen.terminal.typed import parse_scales
 
 if TYPE_CHECKING:
     from lengthgen.circuits.encoding_spec import EncodingSpec
+    from lengthgen.circuits.forecast.copies import Copy
 
 
 def predict(
@@ -55,6 +56,7 @@ def predict(
     """Forecast which share of the runs generalizes under each encoding, where the others break, and why."""
     from lengthgen.circuits.encoding_spec import HintNeeded, NoRelation, parse_encodings
     from lengthgen.circuits.forecast.ask import require_beyond
+    from lengthgen.circuits.forecast.copies import copy_of
 
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
     require_beyond(training, testing)
@@ -62,9 +64,9 @@ def predict(
         require_folder(draw)
     specs = parse_encodings(usual_encodings(format) if encoding is None else encoding)
     spec = TaskSpec(name=task, base=base, format=format)
-    clock = Clock()
+    copy, clock = copy_of(training, testing), Clock()
     with phases_told(f"analysis of {task}", clock):
-        analysis = analyse(spec.plain(), spec.format, max(training[-1], testing[-1]), clock=clock)
+        analysis = analyse(spec.plain(), spec.format, copy.test[-1], clock=clock)
         ask = partial(forecasts_of, analysis, train=training, test=testing, task=spec)
         with clock.phase("predictions"):
             try:
@@ -84,7 +86,7 @@ def predict(
     if draw:
         from lengthgen.paper_figs.figures import forecast_panels
 
-        content["figure"] = forecast_panels.write(analysis, answer.predictions, draw, train=training, test=testing)
+        content["figure"] = forecast_panels.write(analysis, answer.predictions, draw, train=copy.train, test=copy.test)
     written = [Text(f"written: {path}") for path in content.get("figure", [])]
     show(content, Group(*tables, *written), as_json)
 
@@ -99,6 +101,7 @@ class Forecasts:
         arity: argument slots of its operators; None if no bounded number is enough.
         src_at_least: lower bound of SRC over all scales; None if no bounded number of slots is enough.
         train, test: scales of training and of the test.
+        copy: small copy of the question that answers it; None if it is answered at its own scales.
         predictions: text of the encoding -> its forecast with the answers of all rules.
     """
 
@@ -108,6 +111,7 @@ class Forecasts:
     src_at_least: float | None
     train: tuple[int, ...]
     test: tuple[int, ...]
+    copy: "Copy | None"
     predictions: Mapping[str, Prediction]
 
     def __getitem__(self, encoding: str) -> Forecast:
@@ -144,6 +148,7 @@ class Forecasts:
             "src_at_least": self.src_at_least,
             "train": list(self.train),
             "test": list(self.test),
+            "copy": self.copy and {"train": list(self.copy.train), "test": list(self.copy.test)},
             "predictions": {encoding: prediction.as_json() for encoding, prediction in self.predictions.items()},
             "label": "F",
         }
@@ -210,6 +215,7 @@ def forecast(
     """
     from lengthgen.circuits.encoding_spec import parse_encodings
     from lengthgen.circuits.forecast.ask import require_beyond
+    from lengthgen.circuits.forecast.copies import copy_of
 
     if isinstance(task, str):
         task = parse_task(task)
@@ -217,9 +223,8 @@ def forecast(
     require_beyond(train := [*train], test := [*test])
     train, test = sorted({*train}), sorted({*test})
     spec = task if isinstance(task, TaskSpec) else None
-    analysis = analyse(
-        task.plain() if isinstance(task, TaskSpec) else task, spec.format if spec else format, max(*train, *test)
-    )
+    plain = task.plain() if isinstance(task, TaskSpec) else task
+    analysis = analyse(plain, spec.format if spec else format, copy_of(train, test).test[-1])
     texts = usual_encodings(analysis.format) if encodings is None else encodings
     specs = parse_encodings(texts) if isinstance(texts, str) else texts
     return forecasts_of(analysis, specs, train, test, task=spec)
@@ -240,7 +245,10 @@ def forecasts_of(
         HintNeeded, NoRelation, EncodingError: as `forecast`.
     """
     from lengthgen.circuits.forecast.ask import forecasts
+    from lengthgen.circuits.forecast.copies import copy_of
 
+    predictions = forecasts(analysis, encodings, train, test, task=task)
+    copy = copy_of(train, test)
     return Forecasts(
         task=analysis.task.name,
         format=analysis.format,
@@ -248,7 +256,8 @@ def forecasts_of(
         src_at_least=analysis.result.bounds[max(analysis.result.bounds)][0] if analysis.result else None,
         train=tuple(train),
         test=tuple(test),
-        predictions=forecasts(analysis, encodings, train, test, task=task),
+        copy=None if copy.exact else copy,
+        predictions=predictions,
     )
 
 
@@ -281,6 +290,8 @@ def forecast_table(forecasts: Forecasts) -> Group:
         if (least := forecasts.src_at_least) and prediction.relation in IDEAL_RELATIONS and not prediction.generalizes
         if least < (prediction.complexity_test or 0) < math.inf
     ]
+    if copy := forecasts.copy:
+        notes.append(f"computed on a copy, scales {copy.words}; breaking scales times {copy.factor:g} [F]")
     return titled(
         f"Forecasts for {forecasts.title}",
         filled(HEADINGS, folded),

@@ -152,6 +152,11 @@ def test_a_long_analysis_says_what_it_does(own, run, tmp_path, monkeypatch) -> N
     assert re.search(rf"analysis of {re.escape(task)}: at work for \d+ s; phase: \w+", err)
 
 
+def test_a_question_on_long_inputs_says_at_which_scales_it_is_answered(run) -> None:
+    code, out, _ = run("predict", "parity", "--encoding", "rpe", "--train", "1-50", "--test", "1-150")
+    assert code == 0 and "computed on a copy, scales 1-5 and 1-15; breaking scales times 10 [F]" in out
+
+
 def test_tests_within_the_training_scales_are_refused_in_one_line(run) -> None:
     code, out, err = run("predict", "parity", "--train", "1-5", "--test", "1-3")
     assert (code, out) == (2, "") and len(err.splitlines()) == 1
