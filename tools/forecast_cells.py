@@ -1,14 +1,16 @@
-"""Make circuits/forecast/cells.csv from the records: `python tools/forecast_cells.py ANSWERS [--workers N]`.
+"""Make circuits/forecast/cells.csv from the records: `python tools/forecast_cells.py ANSWERS [RECORD ...]`.
 
 What the rules answer for each recorded task is computed once and kept in the folder ANSWERS, so that an interrupted
-call goes on: an hour on two cores.  Random cells without a fitting run are left out, as no forecast counts them.
+call goes on: an hour on two cores.  With names of records, the cells of all others stay as they are in the file.
+Random cells without a fitting run are left out, as no forecast counts them.
 """
 
 import argparse
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,15 +20,19 @@ from typing import Any
 from lengthgen.circuits.analysis import SearchStopped, analyse, digest_of
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
+from lengthgen.circuits.forecast.copies import TRAINED, Copy, copy_of
 from lengthgen.circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
-from lengthgen.circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, write_cells
+from lengthgen.circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, recorded_cells, write_cells
 from lengthgen.circuits.prediction import MORE_PROMPTS, predict
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
 from lengthgen.circuits.src import traces_up_to
+from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TaskSpec, parse_task
+from lengthgen.circuits.tasks.families import PUBLISHED, PUBLISHED_TASKS
 from lengthgen.empirical.experiment.outcome import outcome as outcome_of
 from lengthgen.empirical.experiment.tables import read_rows
+from lengthgen.empirical.studies.court.published.load import published_cells, sources
 from lengthgen.empirical.studies.theories.src_rules import MAX_STEPS
 from lengthgen.empirical.studies.theories.src_rules import MORE_PROMPTS as FEW_PROMPTS
 from lengthgen.empirical.studies.verdict.population import half_of
@@ -81,6 +87,16 @@ Left out are repetitions with the same seeds, labels that are given, and filler 
 """
 
 
+MEASURED = {f"published/{evidence}": evidence for evidence in sources()}
+"""Name of published results in the file -> their evidence in the court."""
+PUBLISHED_THRESHOLD = 0.9
+"""Share of right answers from which on a published length is solved, as in the court."""
+DRAWN = (*REGISTERED, "verdict/new-tasks")
+"""Records of random tasks whose answers were frozen."""
+RECORDS = (*DRAWN, *TRIALS, *MEASURED)
+"""Names of all records, in the order of the file."""
+
+
 def is_random(task: TaskSpec) -> bool:
     """True for a random task."""
     return task.name.startswith("random-")
@@ -132,6 +148,24 @@ def trial(name: str) -> Iterator[Outcome]:
             yield _outcome(name, run.task, run.encoding, run.train[-1], run.test[-1], firsts)
 
 
+def measured(name: str) -> Iterator[Outcome]:
+    """Yield the cells of published results whose task can be written down."""
+    for cell in published_cells():
+        question, outcome = cell.question, cell.outcome(PUBLISHED_THRESHOLD)
+        if cell.evidence == MEASURED[name] and f"{PUBLISHED}{cell.task}" in PUBLISHED_TASKS:
+            yield Outcome(
+                record=name,
+                task=TaskSpec(name=f"{PUBLISHED}{cell.task}"),
+                encoding=question.encoding,
+                train=question.train,
+                test=question.test,
+                runs=outcome.runs,
+                fit=outcome.fit,
+                first_failures=Counter(int(failure) for failure in outcome.failures if failure is not None),
+                frozen={},
+            )
+
+
 def _outcome(
     record: str,
     task: TaskSpec,
@@ -156,9 +190,11 @@ def _outcome(
     )
 
 
-def outcomes() -> list[Outcome]:
-    """Return the cells of all records; random ones only if a run fits."""
-    of_records = [*map(registered, REGISTERED), *map(trial, TRIALS)]
+def outcomes(records: Collection[str]) -> list[Outcome]:
+    """Return the cells of some records; random ones only if a run fits."""
+    of_records = [
+        registered(name) if name in DRAWN else measured(name) if name in MEASURED else trial(name) for name in records
+    ]
     return [cell for of_record in of_records for cell in of_record if cell.fit or not is_random(cell.task)]
 
 
@@ -188,21 +224,32 @@ def _entry(folder: Path, name: str, of: Any) -> Cached:
 
 
 def _answered(task: TaskSpec, train: int, test: int, encodings: Sequence[str]) -> dict[str, Any]:
+    copy = copy_at(task, train, test)
     try:
-        analysis = analyse(task.plain(), task.format, test, clock=Clock(steps=MAX_STEPS))
+        analysis = analyse(task.plain(), task.format, copy.test[-1], clock=Clock(steps=MAX_STEPS))
     except SearchStopped:
         return {"digest": "", "length": 0, "predictions": {}}
-    several = SeveralCircuits(analysis, range(1, train + 1), range(1, test + 1))
+    several = SeveralCircuits(analysis, copy.train, copy.test)
     more = FEW_PROMPTS if is_random(task) else MORE_PROMPTS  # as the rules answered when they were frozen
     predictions = {}
     for encoding in encodings:
         spec = parse_encoding(encoding)
         try:
-            prediction = predict(analysis, spec, train=several.train, test=range(1, test + 1), more_prompts=more)
+            prediction = predict(analysis, spec, train=several.train, test=copy.test, more_prompts=more)
         except EncodingError:  # no ideal relation without scale hint, or none at all
             continue
         predictions[encoding] = several.with_own_token(spec, prediction).as_json()
     return {"digest": digest_of(analysis), "length": analysis.traces[-1].length, "predictions": predictions}
+
+
+def copy_at(task: TaskSpec, train: int, test: int) -> Copy:
+    """Return the scales at which a question is answered; smaller ones if the task has no prompts of these."""
+    for trained in range(TRAINED, 1, -1):
+        copy = copy_of(range(1, train + 1), range(1, test + 1), trained)
+        with suppress(TaskError):
+            task.plain().prompt(copy.test[-1])
+            break
+    return copy
 
 
 def frozen_prediction(outcome: Outcome) -> Prediction | None:
@@ -242,16 +289,18 @@ def frozen_prediction(outcome: Outcome) -> Prediction | None:
 def own_token(key: Key, folder: Path) -> OwnToken:
     """Return which steps of a task beyond training the query's own token decides; computed once."""
     task, train, test = key
+    copy = copy_at(task, train, test)
     name = hashlib.sha256(f"own token {key!r}".encode()).hexdigest()[:16]
     kind: str = _entry(folder, name, key).computed(
-        lambda: own_token_decides(traces_up_to(task.laid_out(test), test), train).name, one_of(OwnToken.__members__)
+        lambda: own_token_decides(traces_up_to(task.laid_out(copy.test[-1]), copy.test[-1]), copy.train[-1]).name,
+        one_of(OwnToken.__members__),
     )
     return OwnToken[kind]
 
 
-def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
-    """Yield all recorded cells; what was not frozen before their runs is computed."""
-    all_outcomes = outcomes()
+def cells(records: Collection[str], folder: Path, workers: int) -> Iterator[RecordedCell]:
+    """Yield the cells of records; what was not frozen before their runs is computed."""
+    all_outcomes = outcomes(records)
     encodings = defaultdict(set)
     for outcome in all_outcomes:
         if frozen_prediction(outcome) is None:
@@ -280,6 +329,8 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
             length=answer["length"],
             own_token=own_tokens[outcome.task, outcome.train, outcome.test],
         )
+        copy = copy_at(outcome.task, outcome.train, outcome.test)
+        breaks_at = first_break(prediction, features.shown, copy.train[-1])
         yield RecordedCell(
             record=outcome.record,
             half=half_of(_registered_name(outcome.task)) if is_random(outcome.task) else "",
@@ -290,7 +341,7 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
             test=outcome.test,
             digest="" if is_random(outcome.task) else answer["digest"],
             features=features,
-            first_break=first_break(prediction, features.shown, outcome.train),
+            first_break=breaks_at and round(copy.factor * breaks_at),
             answers={name: prediction.says(rule) for rule, name in ANSWERED.items()},
             runs=outcome.runs,
             fit=outcome.fit,
@@ -307,10 +358,15 @@ def main() -> None:
     """Write the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("answers", type=Path, help="folder of what was computed before")
+    parser.add_argument("records", nargs="*", default=RECORDS, help="names of records; all without")
     parser.add_argument("--workers", type=int, default=2, help="number of processes")
     options = parser.parse_args()
+    if unknown := [name for name in options.records if name not in RECORDS]:
+        parser.error(f"no record '{unknown[0]}': choose among {', '.join(RECORDS)}")
     options.answers.mkdir(parents=True, exist_ok=True)
-    write_cells([*cells(options.answers, options.workers)])
+    made = [*cells(options.records, options.answers, options.workers)]
+    kept = [cell for cell in recorded_cells() if cell.record not in options.records]
+    write_cells(sorted([*made, *kept], key=lambda cell: RECORDS.index(cell.record)))
 
 
 if __name__ == "__main__":

@@ -150,10 +150,7 @@ def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | No
     """
     if seen.first_failures:
         return middle(seen.first_failures)
-    if expected is None:
-        return None
-    late = middle(table.finest(features).late)
-    return late and (expected + late[0], expected + late[1], expected + late[2])
+    return table.breaks_of(features, expected)
 
 
 def _start(spec: EncodingSpec) -> str:

@@ -35,16 +35,17 @@ class Copy:
         return " and ".join(f"{scales[0]}-{scales[-1]}" for scales in (self.train, self.test))
 
 
-def copy_of(train: Sequence[int], test: Sequence[int]) -> Copy:
+def copy_of(train: Sequence[int], test: Sequence[int], trained: int = TRAINED) -> Copy:
     """Return the scales at which a question is answered: its own up to LARGEST, else those of its copy.
 
     Args:
         train: scales of training, ascending.
         test: scales of the test, ascending; the last one is larger than those of training.
+        trained: largest scale of training of a copy.
     """
     if test[-1] <= LARGEST:
         return Copy(train=tuple(train), test=tuple(test))
-    trained = min(TRAINED, train[-1])
+    trained = min(trained, train[-1])
     factor = train[-1] / trained
     tested = min(LARGEST, max(trained + 1, round(test[-1] / factor)))
     first, first_tested = (max(1, round(scales[0] / factor)) for scales in (train, test))

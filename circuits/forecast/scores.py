@@ -1,13 +1,15 @@
-"""Brier scores of the forecast and its rivals: on the half of random tasks that no fit saw, and on named tasks."""
+"""Scores of the forecast and its rivals on cells that no fit saw: random, named and published tasks."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from lengthgen.circuits.forecast.features import Labels, Shown
 from lengthgen.circuits.forecast.rates import ALWAYS_NO, KINDS, RATE, RATE_WITH_SRC, Rates, counts_of, is_of_kind
 from lengthgen.circuits.forecast.record import ANSWERED, JUDGED, REGISTERED, RecordedCell, recorded_cells, version
-from lengthgen.circuits.forecast.table import fitted_table
+from lengthgen.circuits.forecast.table import Table, fitted_table, table_of
 from lengthgen.circuits.prediction_record import SURE
 
 JUDGED_PARTS = dict(zip(("random tasks", "languages", "swapped"), REGISTERED, strict=True))
@@ -20,8 +22,20 @@ BASELINES_IN_WORDS = {
 """Baseline -> its name among the rivals."""
 NAMED_PARTS = {"fig2": "quick-until-decided/fig2", "fig4": "quick-until-decided/fig4"}
 """Name of each part of the named tasks -> its record."""
+PUBLISHED = "published/"
+"""Start of the names of records of published results."""
+LONG = 100
+"""Tested length from which on published results are told apart: all are answered by copies."""
 FEWEST = 100
 """Least number of runs of a tenth of the forecasts whose calibration is judged."""
+SMALLEST_LOG = 0.001
+"""Probabilities below count as this in the logarithmic score; frozen ones are whole thousandths."""
+WITHOUT: Mapping[str, Mapping[str, Any]] = {
+    "what training shows": {"shown": Shown.UNKNOWN},
+    "labels": {"labels": Labels.OTHER},
+    "operands": {"operands": ""},
+}
+"""Feature that is left out of the table -> what stands in its place in all cells."""
 Probability = Callable[[RecordedCell], float]
 """Function from a cell to the probability that a fitting run of it generalizes."""
 
@@ -37,37 +51,79 @@ class Tenth:
     observed: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Cells that are scored together, a run each, or a cell each whatever the number of its runs."""
+
+    name: str
+    cells: Sequence[RecordedCell]
+    by_run: bool
+
+
+def parts_of(cells: Iterable[RecordedCell]) -> list[Part]:
+    """Return the parts of the cells that have a fitting run and that no fit saw; those without cells are left out."""
+    cells = [cell for cell in cells if cell.fit and not cell.counts]
+
+    def chosen(name: str, belongs: Callable[[RecordedCell], bool], *, by_run: bool) -> Part:
+        return Part(name=name, cells=[cell for cell in cells if belongs(cell)], by_run=by_run)
+
+    def judged(record: str, kind: str) -> Callable[[RecordedCell], bool]:
+        return lambda cell: cell.record == record and cell.half == JUDGED and is_of_kind(cell.encoding, kind)
+
+    def named(record: str) -> Callable[[RecordedCell], bool]:
+        return lambda cell: cell.record == record
+
+    def published(*, long: bool) -> Callable[[RecordedCell], bool]:
+        return lambda cell: cell.record.startswith(PUBLISHED) and (cell.test >= LONG) == long
+
+    first, record = next(iter(JUDGED_PARTS.items()))
+    parts = [
+        *(chosen(name, judged(of_part, "all"), by_run=True) for name, of_part in JUDGED_PARTS.items()),
+        *(chosen(f"{first}, {kind}", judged(record, kind), by_run=True) for kind in KINDS[:2]),
+        *(chosen(name, named(of_part), by_run=False) for name, of_part in NAMED_PARTS.items()),
+        chosen("published, to 48", published(long=False), by_run=False),
+        chosen("published, to 150", published(long=True), by_run=False),
+    ]
+    return [part for part in parts if part.cells]
+
+
 def scores() -> dict[str, Any]:
     """Return the scores of all rivals on each part, the calibration of the forecast, and where it is wrong most.
 
     Returns:
         version; fitted: runs and tasks that are counted; fewest: FEWEST; parts: name -> unit ("run" or "cell"), runs,
-        cells, and rival -> Brier score; calibration: tenths of the first part; worst: named cells with large errors.
+        cells, brier and log: rival -> score, calibration: tenths of the forecast, and `breaking`; without: feature
+        that is left out -> part -> Brier score; worst: named cells with large errors.
     """
-    cells = [cell for cell in recorded_cells() if cell.fit]
-    fitted = [cell for cell in cells if cell.counts]
-    judged = {
-        name: [cell for cell in cells if cell.record == record and cell.half == JUDGED]
-        for name, record in JUDGED_PARTS.items()
-    }
-    named = {name: [cell for cell in cells if cell.record == record] for name, record in NAMED_PARTS.items()}
-    first = next(iter(JUDGED_PARTS))
-    rivals = probabilities([cell for cell in fitted if cell.record == JUDGED_PARTS[first]])
-    parts = {name: _part(members, rivals, by_run=True) for name, members in judged.items()}
-    parts |= {
-        f"{first}, {kind}": _part(
-            [cell for cell in judged[first] if is_of_kind(cell.encoding, kind)], rivals, by_run=True
-        )
-        for kind in KINDS[:2]
-    }
-    parts |= {name: _part(members, rivals, by_run=False) for name, members in named.items()}
+    recorded = recorded_cells()
+    fitted = [cell for cell in recorded if cell.counts and cell.fit]
+    rivals = probabilities([cell for cell in fitted if cell.record == REGISTERED[0]])
+    parts = parts_of(recorded)
+    named = [cell for part in parts if part.name in NAMED_PARTS for cell in part.cells]
     return {
         "version": version(),
         "fitted": {"runs": sum(cell.fit for cell in fitted), "tasks": len({(cell.task, cell.base) for cell in fitted})},
         "fewest": FEWEST,
-        "parts": parts,
-        "calibration": [asdict(tenth) for tenth in calibration(judged[first], rivals["forecast"])],
-        "worst": worst([cell for members in named.values() for cell in members], rivals["forecast"]),
+        "parts": {part.name: _scores_of(part, rivals) for part in parts},
+        "without": {
+            feature: {part.name: brier(part, probability) for part in parts}
+            for feature, probability in _ablated(fitted).items()
+        },
+        "worst": worst(named, rivals["forecast"]),
+    }
+
+
+def _ablated(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
+    """Return feature -> the probabilities of a table that does not know it."""
+
+    def share_of(table: Table, unknown: Mapping[str, Any]) -> Probability:
+        return lambda cell: table.share(replace(cell.features, **unknown))
+
+    return {
+        feature: share_of(
+            table_of(replace(cell, features=replace(cell.features, **unknown)) for cell in fitted), unknown
+        )
+        for feature, unknown in WITHOUT.items()
     }
 
 
@@ -97,28 +153,67 @@ def probabilities(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
     )
 
 
-def _part(cells: Sequence[RecordedCell], rivals: Mapping[str, Probability], *, by_run: bool) -> dict[str, Any]:
-    """Return the scores on some cells: the mean over runs, or over cells whatever the number of their runs."""
-    weights = [cell.fit if by_run else 1 for cell in cells]
+def _mean(part: Part, loss: Callable[[float, float], float], rival: Probability) -> float:
+    """Return the mean over runs, or over cells, of a loss of (share that generalizes, probability)."""
+    weights = [cell.fit if part.by_run else 1 for cell in part.cells]
+    losses = (loss(cell.generalize / cell.fit, rival(cell)) for cell in part.cells)
+    return sum(weight * of_cell for weight, of_cell in zip(weights, losses, strict=True)) / sum(weights)
 
-    def loss(cell: RecordedCell, probability: float) -> float:
-        share = cell.generalize / cell.fit  # the mean squared error over the fitting runs
-        return share * (1 - probability) ** 2 + (1 - share) * probability**2
 
-    def brier(rival: Probability) -> float:
-        losses = (loss(cell, rival(cell)) for cell in cells)
-        return sum(weight * loss for weight, loss in zip(weights, losses, strict=True)) / sum(weights)
+def brier(part: Part, rival: Probability) -> float:
+    """Return the mean squared error over the fitting runs."""
+    return _mean(part, lambda share, forecast: share * (1 - forecast) ** 2 + (1 - share) * forecast**2, rival)
 
-    repeated = [cell for cell in cells if cell.fit > 1]
+
+def log_score(part: Part, rival: Probability) -> float:
+    """Return the mean of minus the natural logarithm of the probability of what was seen (SMALLEST_LOG)."""
+
+    def loss(share: float, forecast: float) -> float:
+        forecast = min(max(forecast, SMALLEST_LOG), 1 - SMALLEST_LOG)
+        return -share * math.log(forecast) - (1 - share) * math.log(1 - forecast)
+
+    return _mean(part, loss, rival)
+
+
+def _scores_of(part: Part, rivals: Mapping[str, Probability]) -> dict[str, Any]:
+    """Return the scores on a part; `noise` is that of the true share of each cell."""
+    repeated = [cell for cell in part.cells if cell.fit > 1]
     shares = [cell.generalize / cell.fit for cell in repeated]
     # The unbiased variance between the runs of a cell.
     noise = fmean(share * (1 - share) * cell.fit / (cell.fit - 1) for share, cell in zip(shares, repeated, strict=True))
     return {
-        "unit": "run" if by_run else "cell",
-        "cells": len(cells),
-        "runs": sum(cell.fit for cell in cells),
-        "brier": {name: brier(rival) for name, rival in rivals.items()} | {"noise": noise},
+        "unit": "run" if part.by_run else "cell",
+        "cells": len(part.cells),
+        "runs": sum(cell.fit for cell in part.cells),
+        "brier": {name: brier(part, rival) for name, rival in rivals.items()} | {"noise": noise},
+        "log": {name: log_score(part, rival) for name, rival in rivals.items()},
+        "calibration": [asdict(tenth) for tenth in calibration(part.cells, rivals["forecast"])],
+        "breaking": breaking(part.cells, rivals["forecast"]),
     }
+
+
+def breaking(cells: Iterable[RecordedCell], probability: Probability) -> dict[str, int]:
+    """Return how often runs fail first where the forecast says, of the cells of which it says where.
+
+    It says where if most runs should fail and a rule names a scale. Tests to LONG were published in bins: left out.
+
+    Returns:
+        runs: failing runs of these cells; exact, within_one: those that fail at its scale, or at most one from it;
+        next: those that fail at the first scale beyond training, where a model without any idea would say.
+    """
+    table = fitted_table()
+    counts = dict.fromkeys(("runs", "exact", "within_one", "next"), 0)
+    for cell in cells:
+        breaks = None if probability(cell) > 0.5 else table.breaks_of(cell.features, cell.first_break)
+        if breaks is None or cell.test >= LONG:
+            continue
+        for scale, runs in cell.first_failures.items():
+            distance = abs(scale - min(round(breaks[1]), cell.test))
+            counts["runs"] += runs
+            counts["exact"] += runs * (distance == 0)
+            counts["within_one"] += runs * (distance <= 1)
+            counts["next"] += runs * (scale == cell.train + 1)
+    return counts
 
 
 def calibration(cells: Sequence[RecordedCell], probability: Probability) -> list[Tenth]:

@@ -71,6 +71,18 @@ class Table:
         """Return the finest row that has these features; the whole table where no part does."""
         return self.rows[[key for key in keys_of(features) if key in self.rows][-1]]
 
+    def breaks_of(self, features: Features, expected: int | None) -> tuple[int, float, int] | None:
+        """Return where failing runs of such cells fail first: lower end, median, upper end (`middle`).
+
+        Args:
+            features: features of the cells.
+            expected: scale at which a rule expects a failure; without one there is no answer.
+        """
+        if expected is None:
+            return None
+        late = middle(self.finest(features).late)
+        return late and (expected + late[0], expected + late[1], expected + late[2])
+
 
 def _smoothed(counts: Iterable[Counted]) -> float:
     """Return the share of the last counts, in each of which those before stand for PRIOR runs; 1/2 without any."""

@@ -392,8 +392,8 @@ def reliability_drawing(answer: Mapping[str, Any], *, width: float) -> Drawing:
 
     `answer` is that of `lengthgen.circuits.forecast.scores.scores`; `width` is in inches.
     """
-    tenths = answer["calibration"]
     name, part = next(iter(answer["parts"].items()))
+    tenths = part["calibration"]
     caption = (
         f"Reliability of the forecast on {name} ({part['runs']:,} fitting runs of {part['cells']:,} cells, none of "
         "which it counts): share of runs that generalized against the mean forecast, in tenths of the forecast. On the "
