@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lengthgen.empirical.studies.theories.by_encoding import ENCODINGS_ORDER, MIN_DEGREE
+from lengthgen.empirical.studies.theories.by_forecast import FORECAST
 from lengthgen.empirical.studies.theories.counts import COUNTS
 from lengthgen.empirical.studies.theories.k_sparse import K_SPARSE
 from lengthgen.empirical.studies.theories.rasp import C_RASP, DEPTH, RASP_L
@@ -14,7 +15,7 @@ from lengthgen.infrastructure.userfile import Guarded, load_object, shown, split
 
 RIVALS: tuple[Theory, ...] = (C_RASP, K_SPARSE, ENCODINGS_ORDER, RASP_L, DEPTH, MIN_DEGREE)
 """Rivals of our reading of the conjecture on SRC."""
-THEORIES: Mapping[str, Theory] = {theory.name: theory for theory in (*SRC_THEORIES, COUNTS, *RIVALS)}
+THEORIES: Mapping[str, Theory] = {theory.name: theory for theory in (*SRC_THEORIES, COUNTS, FORECAST, *RIVALS)}
 """Name -> theory."""
 LISTED = "`lengthgen court` lists all; your own: path/to/file.py:function"
 """End of the hint for an unknown theory."""
