@@ -114,19 +114,25 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
 
 
 def together_answer(out: Path) -> dict[str, Any]:
-    """Return the judgement of every preregistration with runs in `out`, and of the trials stored beside it.
+    """Return the judgement of every complete preregistration in `out`, and of the trials stored beside it.
+
+    One that is still in training is left out: its hypotheses join the family when each cell has its first runs.
 
     Raises:
-        VerdictError: no preregistration has runs in `out`.
+        VerdictError: no preregistration in `out` is complete.
     """
     stored = {}
     for name in names():
         if (out / name / CELLS).is_file():
             _, folder, frozen = _frozen(name, out)
-            if runs := load_runs(frozen, folder):
+            runs = load_runs(frozen, folder)
+            if not _first_missing(frozen, runs):
                 stored[name] = (frozen, runs)
     if not stored:
-        raise VerdictError(f"{out} has no runs: run lengthgen verdict NAME --freeze --out {out} first, then --train 2h")
+        raise VerdictError(
+            f"{out} has no complete runs: run lengthgen verdict NAME --freeze --out {out}, and then --train 2h until "
+            "each cell has its first runs"
+        )
     stored = dict(sorted(stored.items(), key=lambda item: -len(item[1][0].cells)))
     answer = together(stored, out.resolve().parent)
     for name, judgement in answer["experiments"].items():
@@ -196,8 +202,7 @@ def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:
 def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decided: bool) -> list[Wanted]:
     """Return the first runs that cells of the next tasks lack, or else those that undecided cells get next."""
     stopping = frozen.preregistration.stopping
-    first = missing_runs(frozen, runs, {cell.name: stopping.first for cell in frozen.planned})
-    if first:
+    if first := _first_missing(frozen, runs):
         tasks = list(dict.fromkeys(cell.task for cell, _ in first))[:AT_ONCE]
         return [wanted for wanted in first if wanted[0].task in tasks]
     counts = {}
@@ -205,6 +210,12 @@ def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decide
         if decides(Estimand.MAJORITY.evidence(cell.generalize, cell.fit), stopping.alpha) is None:
             counts[cell.cell.name] = min(stopping.most, cell.runs + MORE)
     return missing_runs(frozen, runs, counts)
+
+
+def _first_missing(frozen: FrozenCells, runs: dict[str, list[CellRun]]) -> list[Wanted]:
+    """Return the first runs that planned cells lack."""
+    first = frozen.preregistration.stopping.first
+    return missing_runs(frozen, runs, {cell.name: first for cell in frozen.planned})
 
 
 def _report(work: str, pieces: str) -> Callable[[int, int], None]:

@@ -77,7 +77,7 @@ def verdict(
 ) -> None:
     """Judge rules of prediction, beside baselines, by runs on random tasks that were predicted first.
 
-    Without options: judge the stored runs. Without a name: all registered experiments in OUT, and the trials that are
+    Without options: judge the stored runs. Without a name: all complete experiments in OUT, and the trials that are
     stored in the folder of OUT, with one e-BH over all of them. The exit code of --rerun is 1 if the answers of rules
     differ, or if a model fails first at another scale although it was trained with the same processor and torch;
     elsewhere, if more models do than rounding explains, or one by more than rounding explains.

@@ -105,5 +105,5 @@ def test_what_the_records_say_of_baselines(recorded) -> None:
 
 
 def test_a_folder_without_runs_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(judging.VerdictError, match="has no runs"):
+    with pytest.raises(judging.VerdictError, match="has no complete runs"):
         judging.together_answer(tmp_path)

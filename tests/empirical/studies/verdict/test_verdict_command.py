@@ -154,7 +154,7 @@ def test_a_forged_outcome_is_named_by_a_rerun_on_any_machine(
         (["--rerun", "0"], "rerun"),
         (["--format", "markdown", "--json"], "leave out --json"),
         (["random-tasks", "--format", "markdown"], "leave out random-tasks"),
-        ([], "has no runs"),
+        ([], "has no complete runs"),
     ],
 )
 def test_bad_calls_end_with_one_line(run: Any, tmp_path: Path, arguments: list[str], says: str) -> None:
