@@ -5,13 +5,13 @@ that is the n-th in a row at which every training scale reaches the threshold. I
 
 The runs of a store may end early (`train.py`), and are then measured at the test scales once, where they end. A
 measurement at each checkpoint would cost more than the training between two checkpoints, and would offer a choice among
-checkpoints by test scales. An ensemble goes on with all its models, so that the bits of the others do not depend on who
-has ended.
+checkpoints by test scales. There an ensemble goes on with all its models, so that the bits of the others do not depend
+on who has ended.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -89,6 +89,24 @@ class EarlyStopping:
             if place == self.last or self.in_a_row[model] >= self.times or not math.isfinite(losses[model]):
                 self.ended[model], self.losses[model] = place, float(losses[model])
                 self.kept[model] = numbers[model]
+
+    def only(self, members: Sequence[int]) -> Self:
+        """Return the stopping of some of the models, as they are now; there are samples for each model."""
+        samples = [
+            [of_scale[member] for member in members] for of_scale in self.samples if not isinstance(of_scale, Examples)
+        ]
+        others = type(self)(
+            samples, len(members), times=self.times, threshold=self.threshold, last=self.last, seed=self.seed
+        )
+        others.in_a_row = [self.in_a_row[member] for member in members]
+        return others
+
+    def take(self, others: Self, members: Sequence[int]) -> None:
+        """Take over where some of the models ended, and their weights, from the stopping that saw them end."""
+        assert self.kept is not None and others.kept is not None
+        for place, member in enumerate(members):
+            self.in_a_row[member], self.ended[member] = others.in_a_row[place], others.ended[place]
+            self.losses[member], self.kept[member] = others.losses[place], others.kept[place]
 
     def restore_weights(self, ensemble: Ensemble) -> None:
         """Give every model of an ensemble the weights with which it ended; all have ended."""

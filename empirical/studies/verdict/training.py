@@ -34,13 +34,41 @@ def train_models(runs: Sequence[Run], setups: Sequence[Setup], check: Check) -> 
         for scale in reversed(runs[0].train)
     ]
     stopping = EarlyStopping(samples, len(runs), times=check.times, threshold=check.threshold, last=total)
-    for step, losses_M in enumerate(train(ensemble, range(total)), 1):
-        if step % check.every == 0 or step == total:
-            stopping.look(ensemble, step, losses_M.tolist())
-            if not stopping.running.any():
-                break
+    _train(ensemble, stopping, 0, check)
     stopping.restore_weights(ensemble)
     return ensemble, stopping
+
+
+def _train(ensemble: Ensemble, stopping: EarlyStopping, start: int, check: Check) -> None:
+    """Train from a step on until all models have ended; once half of them have, the others go on alone."""
+    total = ensemble.runs[0].training.steps
+    for step, losses_M in enumerate(train(ensemble, range(start, total)), start + 1):
+        if step % check.every and step != total:
+            continue
+        stopping.look(ensemble, step, losses_M.tolist())
+        members = np.flatnonzero(stopping.running).tolist()
+        if not members:
+            return
+        if 2 * len(members) <= len(ensemble.runs) and (others := _only(ensemble, members)):
+            their_stopping = stopping.only(members)
+            _train(others, their_stopping, step, check)
+            stopping.take(their_stopping, members)
+            return
+
+
+def _only(ensemble: Ensemble, members: Sequence[int]) -> Ensemble | None:
+    """Return an ensemble of some of the models as they are now; None if the largest tables are those of the others."""
+    others = Ensemble(
+        [ensemble.runs[member] for member in members],
+        [ensemble.setups[member] for member in members],
+        CPU,
+        shuffled=ensemble.shuffled,
+    )
+    shapes = [[numbers.shape[1:] for numbers in each.decoder.parameters()] for each in (ensemble, others)]
+    if shapes[0] != shapes[1]:
+        return None
+    others.load({name: value[members] if value.dim() else value for name, value in ensemble.state().items()})
+    return others
 
 
 def exact_match_by_scale(ensemble: Ensemble, test: Testing) -> NDArray[np.float64]:

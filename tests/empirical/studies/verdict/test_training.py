@@ -79,6 +79,42 @@ def test_results_are_those_of_each_run_alone() -> None:
         )  # one of 16
 
 
+@pytest.mark.parametrize("encoding", ["rpe", "random-ape[longest=40]"])
+def test_models_go_on_as_before_when_half_of_the_others_have_ended(
+    monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    registered = preregistration(training=replace(preregistration().training, steps=12))
+    runs, setups = planned(encoding, registered)
+    sizes: list[int] = []
+
+    def solved(_: EarlyStopping, ensemble: Ensemble) -> np.ndarray:
+        sizes.append(len(ensemble.runs))
+        return np.array([str(run.task).partition("[")[0] != TASKS[2].partition("[")[0] for run in ensemble.runs])
+
+    monkeypatch.setattr(EarlyStopping, "_solved", solved)
+    alone, ended = train_models(runs, setups, registered.check)
+    assert ended.ended == [4, 4, 12] and sizes == [3, 3, 1, 1, 1, 1]
+    with monkeypatch.context() as patched:
+        patched.setattr(training, "_only", lambda *_: None)
+        together, ended_together = train_models(runs, setups, registered.check)
+    assert sizes[6:] == [3] * 6 and ended_together.ended == ended.ended
+    assert ended.losses == pytest.approx(ended_together.losses, rel=1e-5)
+    for model in range(len(runs)):
+        for name, weights in together.weights(model).items():
+            if not name.endswith("qkv.bias"):  # AdamW enlarges what is rounded, and key biases have no other gradient
+                assert torch.allclose(alone.weights(model)[name], weights, rtol=1e-3, atol=1e-5), name
+
+
+def test_models_stay_together_if_the_tables_of_those_that_go_on_are_smaller() -> None:
+    runs, setups = planned("ipe-sh")
+    counts = [setup.geometry.count for setup in setups]
+    largest = counts.index(max(counts))
+    assert min(counts) < max(counts)
+    ensemble = Ensemble(runs, setups, CPU)
+    assert training._only(ensemble, [largest]) is not None
+    assert training._only(ensemble, [counts.index(min(counts))]) is None
+
+
 def test_scales_after_failed_ones_are_not_tested_and_near_ones_are_tested_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -104,7 +140,7 @@ def test_scales_after_failed_ones_are_not_tested_and_near_ones_are_tested_again(
 def test_a_run_ends_by_its_own_samples_and_not_by_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     registered = preregistration(training=replace(preregistration().training, steps=12))
     runs, setups = planned("nope", registered)
-    answers = iter([[True, False, True], [True, True, False], [False, True, True], [False, False, True]])
+    answers = iter([[True, False, True], [True, True, False], [False, True, True], [True]])
     monkeypatch.setattr(EarlyStopping, "_solved", lambda *_: np.array(next(answers)))
     _, ended = train_models(runs, setups, registered.check)
     assert (ended.ended, ended.in_a_row) == ([4, 6, 8], [2, 2, 2])
