@@ -33,12 +33,14 @@ from lengthgen.circuits.forecast.record import (
 )
 from lengthgen.circuits.forecast.scores import (
     FEWEST,
+    NEW_KINDS,
     SMALLEST_LOG,
     Part,
     breaking,
     brier,
     calibration,
     log_score,
+    new_kind,
     scores,
 )
 from lengthgen.circuits.forecast.table import PRIOR, fitted_table, middle, table_of
@@ -106,6 +108,12 @@ def test_published_results_are_scored_apart_and_the_forecast_is_not_calibrated_o
     unknown = next(tenth for tenth in far["calibration"] if tenth["low"] == 0.2)
     assert unknown["observed"] > unknown["forecast"] + 0.3, "no circuit: attention averages instead"
     assert far["breaking"]["runs"] == 0, "their lengths stand in bins"
+
+
+def test_new_tasks_are_told_apart_by_their_names():
+    names = ("random-swapped-1", "random-two-operands-rises9-7", "random-language-3-2-1-4-with-states", "mode")
+    families, others, by_hand = NEW_KINDS
+    assert [*map(new_kind, names)] == [families, others, families, by_hand]
 
 
 def test_breaking_scales_are_counted_beside_the_first_one_beyond_training():
