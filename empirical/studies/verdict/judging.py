@@ -93,7 +93,7 @@ def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -
 
 def _train(name: str, out: Path, *, seconds: float, until_decided: bool) -> None:
     """Train as `train_answer` says, and join the pieces."""
-    preregistration, folder, frozen = _frozen(name, out)
+    _, folder, frozen = _frozen(name, out)
     tell(f"frozen answers: {frozen.digest}; publish this hash before the first run")
     deadline = time.time() + seconds
     while time.time() < deadline:
@@ -102,7 +102,7 @@ def _train(name: str, out: Path, *, seconds: float, until_decided: bool) -> None
         if not wanted:
             break
         report, workers = _report("training", "runs"), os.cpu_count() or 1
-        train_wanted(preregistration, wanted, folder, workers=workers, deadline=deadline, progress=report)
+        train_wanted(frozen, wanted, folder, workers=workers, deadline=deadline, progress=report)
     join_pieces(frozen, folder)
     write_json(folder / ENVIRONMENT, environment("cpu"))
 

@@ -29,6 +29,8 @@ from lengthgen.infrastructure.processes import interrupts_left, pool
 from lengthgen.infrastructure.shapes import COUNT, FLAG, NUMBER, TEXT, WrongShape, list_of, made_into, or_none
 
 RUNS, PIECES = "runs.parquet", "pieces"
+FROZEN = "frozen"
+"""Column of the digest of the frozen answers. The seed of each run derives from them, and is not stored."""
 TOGETHER = 12
 """Largest number of models that are trained together; with 24, a step of each model took 9 % longer on a CPU."""
 TASKS = 8
@@ -46,7 +48,6 @@ class CellRun:
     Attributes:
         cell: name of the cell.
         index: index of the run in its cell.
-        seed: its seed.
         steps: number of training steps.
         solved: True if training ended because the training scales were solved.
         exact_match: share of right samples at each test scale, float64 [scales]; NaN where it was not tested.
@@ -54,7 +55,6 @@ class CellRun:
 
     cell: str
     index: int
-    seed: int
     steps: int
     solved: bool
     exact_match: NDArray[np.float64]
@@ -121,7 +121,7 @@ def _training(preregistration: Preregistration) -> Training:
 
 
 def train_wanted(
-    preregistration: Preregistration,
+    frozen: FrozenCells,
     wanted: Sequence[Wanted],
     folder: Path,
     *,
@@ -134,7 +134,7 @@ def train_wanted(
     Workers take single pieces, so that none is idle for long while others train the last ones.
 
     Args:
-        preregistration: that of the cells.
+        frozen: frozen answers.
         wanted: runs to train.
         folder: folder of the verdict.
         workers: number of processes.
@@ -145,7 +145,10 @@ def train_wanted(
     progress(done, len(wanted))
     with pool(workers) as processes:
         with interrupts_left():
-            futures = [processes.submit(_train, preregistration, piece, folder, deadline) for piece in pieces(wanted)]
+            futures = [
+                processes.submit(_train, frozen.preregistration, frozen.digest, piece, folder, deadline)
+                for piece in pieces(wanted)
+            ]
         for future in as_completed(futures):
             if trained := future.result():  # 0 after the deadline
                 done += trained
@@ -172,15 +175,20 @@ def pieces(wanted: Sequence[Wanted]) -> list[list[Wanted]]:
     return [piece for block in blocks for piece in block]
 
 
-def _train(preregistration: Preregistration, piece: Sequence[Wanted], folder: Path, deadline: float) -> int:
-    """Train a piece and store it, in a worker process; return the number of trained runs, 0 after the deadline."""
+def _train(
+    preregistration: Preregistration, frozen: str, piece: Sequence[Wanted], folder: Path, deadline: float
+) -> int:
+    """Train a piece and store it, in a worker process; return the number of trained runs, 0 after the deadline.
+
+    `frozen` is the digest of the frozen answers, from which the seeds derive.
+    """
     import torch
 
     if time.time() > deadline:
         return 0
     torch.set_num_threads(1)
     keep_freed_memory()
-    rows = train_piece(preregistration, piece)
+    rows = [row | {FROZEN: frozen} for row in train_piece(preregistration, piece)]
     write_rows(folder / PIECES / f"{_name_of(piece)}.parquet", rows)
     return len(rows)
 
@@ -198,7 +206,6 @@ def train_piece(preregistration: Preregistration, piece: Sequence[Wanted]) -> li
         {
             "cell": cell.name,
             "index": index,
-            "seed": run.seed,
             "steps": ended.ended[model],
             "solved": ended.in_a_row[model] >= preregistration.check.times,
             "exact_match": [None if np.isnan(share) else round(float(share), 4) for share in shares[model]],
@@ -212,8 +219,8 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
 
     Raises:
         TableError: a table is damaged, two rows are about one run and differ, a run is none of those that the
-            preregistration plans, or its seed does not follow from the frozen answers, which were changed then, or made
-            after the run.
+            preregistration plans, or the runs were made without the frozen answers, which were changed then, or made
+            after them.
     """
     preregistration = frozen.preregistration
     cells = {cell.name: cell for cell in frozen.cells}
@@ -222,6 +229,11 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
     paths = [*([folder / RUNS] if (folder / RUNS).is_file() else []), *sorted((folder / PIECES).glob("*.parquet"))]
     for path in paths:
         for row in read_rows(path):
+            if row.pop(FROZEN, None) != frozen.digest:
+                raise TableError(
+                    f"{path} does not follow from the frozen answers: they were changed after these runs, or the runs "
+                    "were made without them"
+                )
             try:
                 run = run_from(row)
             except WrongShape as error:
@@ -232,11 +244,6 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
                 raise TableError(f"{path}: run {run.index} of {run.cell} is none of its planned runs")
             if len(run.exact_match) != len(preregistration.test_scales):
                 raise TableError(f"{path}: run {run.index} of {run.cell} lacks the numbers of some test scales")
-            if run.seed != cells[run.cell].seed(run.index):
-                raise TableError(
-                    f"{path}: the seed of run {run.index} of {run.cell} does not follow from the frozen answers: they "
-                    "were changed after the run, or the run was made without them"
-                )
             key = (run.cell, run.index)
             if rows.setdefault(key, row) != row:
                 raise TableError(f"{path}: run {run.index} of {run.cell} is stored twice, with different outcomes")
@@ -251,7 +258,7 @@ def join_pieces(frozen: FrozenCells, folder: Path) -> int:
     """Write all runs as one table, sorted, and remove the pieces; return the number of runs."""
     joined = list((folder / PIECES).glob("*.parquet"))  # before they are read: a piece that comes later stays
     runs = load_runs(frozen, folder)
-    rows = [run.as_row() for cell in frozen.cells for run in runs.get(cell.name, [])]
+    rows = [run.as_row() | {FROZEN: frozen.digest} for cell in frozen.cells for run in runs.get(cell.name, [])]
     if rows:
         write_rows(folder / RUNS, rows)
     for path in joined:
@@ -285,7 +292,7 @@ def seen_cells(
 _ROW = made_into(
     CellRun,
     cell=TEXT,
-    **dict.fromkeys(("index", "seed", "steps"), COUNT),
+    **dict.fromkeys(("index", "steps"), COUNT),
     solved=FLAG,
     exact_match=list_of(or_none(NUMBER)),
 )

@@ -6,13 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lengthgen.empirical.experiment.tables import write_rows
 from lengthgen.empirical.studies.verdict.frozen import CELLS, Answer, FrozenCell, FrozenCells
 from lengthgen.empirical.studies.verdict.population import half_of
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration, load_preregistration
-from lengthgen.empirical.studies.verdict.runs import CellRun
+from lengthgen.empirical.studies.verdict.runs import FROZEN, CellRun, run_from
 
 YES: Answer = (1.0, None)
 REGISTERED = load_preregistration("random-tasks")
@@ -81,13 +79,13 @@ def store_cells(cells: Iterable[FrozenCell], folder: Path) -> None:
 def run_row(
     cells: FrozenCells, cell: FrozenCell, index: int, first_failure: int | None = None, **changes: Any
 ) -> dict[str, Any]:
-    """Return the row of a run with its derived seed: it solves the scales before its first failure, and no other."""
+    """Return the row of a run of frozen cells: it solves the scales before its first failure, and no other."""
     scales = cells.preregistration.test_scales
     shares = [1.0 if first_failure is None or scale < first_failure else 0.25 for scale in scales]
     return {
         "cell": cell.name,
         "index": index,
-        "seed": cell.seed(index),
+        "frozen": cells.digest,
         "steps": 4,
         "solved": True,
         "exact_match": shares,
@@ -100,5 +98,5 @@ def outcomes(cells: FrozenCells, failures: Mapping[str, Sequence[int | None]]) -
     runs = {}
     for name, of_cell in failures.items():
         rows = [run_row(cells, by_name[name], index, failure) for index, failure in enumerate(of_cell)]
-        runs[name] = [CellRun(**row | {"exact_match": np.array(row["exact_match"])}) for row in rows]
+        runs[name] = [run_from({key: row[key] for key in row if key != FROZEN}) for row in rows]
     return runs

@@ -1,4 +1,4 @@
-"""Folder of a verdict with made-up answers and runs, with the seeds that follow from them, for tests of its figures."""
+"""Folder of a verdict with made-up answers and runs for tests of its figures."""
 
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ def verdict_sources(folder: Path, *, runs: int = 4) -> tuple[Sources, FrozenCell
     frozen = load_frozen(PREREGISTRATION, path)
     rows = [
         {
-            "cell": cell.name, "index": index, "seed": cell.seed(index),
+            "cell": cell.name, "index": index, "frozen": frozen.digest,
             "steps": 100, "solved": index != 3, "exact_match": exact_match(cell, index),
         }
         for cell in frozen.cells if cell.encoding in ENCODINGS
