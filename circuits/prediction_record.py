@@ -81,6 +81,10 @@ class Counted(_Stored):
     unfit: int = 0
 
 
+FARTHEST = 3
+"""Number of features that forecasts compare: what training shows, the kind of labels, and the operands."""
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Forecast(_Stored, Brief):
     """Share of fitting runs that should generalize, from comparable runs on record ([F]).
@@ -92,7 +96,10 @@ class Forecast(_Stored, Brief):
             no rule and no run says where.
         breaks_within: scales between which 80 % of such runs failed first; None with `breaks_at`.
         why: the reason in one plain sentence.
-        comparable: fitting runs of other tasks with the same answers of the rules, kind of labels and operands.
+        comparable: fitting runs of other tasks with the same answers of the rules, kind of labels and operands, as far
+            as any has them.
+        distance: how many of these three no counted cell shares; at 3 it is out of its depth, and says the share of all
+            runs.
         recorded: runs of this cell, or of an equal one.
         version: hash of the recorded cells from which the forecast was made.
     """
@@ -108,11 +115,17 @@ class Forecast(_Stored, Brief):
     comparable: Counted
     recorded: Counted
     version: str
+    distance: int = 0
 
     @property
     def generalizes(self) -> bool:
         """True if most fitting runs should generalize."""
         return self.share > 0.5
+
+    @property
+    def out_of_depth(self) -> bool:
+        """True if no counted cell is like this one in anything that is compared."""
+        return self.distance == FARTHEST
 
     def _brief(self) -> str:
         where = "" if self.breaks_at is None else f", the others break at {self.breaks_at:g}"
@@ -254,6 +267,7 @@ _FORECAST = made_into(
     breaks_within=or_none(row(NUMBER, NUMBER)),
     **dict.fromkeys(("comparable", "recorded"), _COUNTED),
     **dict.fromkeys(("why", "version"), TEXT),
+    distance=COUNT,
 )
 _VARIANT = made_into(
     VariantPrediction,

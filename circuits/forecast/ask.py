@@ -13,7 +13,7 @@ from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import OnRecord, on_record, version
 from lengthgen.circuits.forecast.table import Table, fitted_table, middle
 from lengthgen.circuits.prediction import predict
-from lengthgen.circuits.prediction_record import Counted, Forecast, Prediction
+from lengthgen.circuits.prediction_record import FARTHEST, Counted, Forecast, Prediction
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TaskSpec
 
@@ -121,6 +121,7 @@ def with_forecast(
             breaks_at=breaks and breaks[1],
             breaks_within=breaks and (breaks[0], breaks[2]),
             why=_start(spec) + _why(features, prediction),
+            distance=table.distance(features),
             comparable=table.finest(features).counted,
             recorded=seen.counted,
             version=version(),
@@ -135,7 +136,7 @@ def posterior(table: Table, features: Features, seen: OnRecord) -> tuple[float, 
     """
     from scipy.special import betaincinv  # slow to import, and most commands need none of it
 
-    share, weight = table.share(features), table.concentration
+    share, weight = table.share(features), table.concentration(features)
     yes = weight * share + seen.counted.generalize
     no = weight * (1 - share) + seen.counted.runs - seen.counted.generalize
     tail = (1 - CONFIDENCE) / 2
@@ -150,6 +151,8 @@ def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | No
     """
     if seen.first_failures:
         return middle(seen.first_failures)
+    if table.distance(features) == FARTHEST:
+        return None
     return table.breaks_of(features, expected)
 
 

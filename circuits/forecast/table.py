@@ -2,11 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lengthgen.circuits.forecast.features import Features
 from lengthgen.circuits.forecast.record import RecordedCell, recorded_cells
@@ -14,11 +15,12 @@ from lengthgen.circuits.prediction_record import Counted
 
 PRIOR = 10
 """Number of runs that a coarser row counts for in a finer one."""
-CONCENTRATIONS = tuple(2 ** (power / 2) for power in range(-6, 9))
-"""Candidates for the concentration of cells, from 1/8 to 16."""
+CONCENTRATIONS = tuple(2 ** (power / 2) for power in range(-8, 9))
+"""Candidates for the concentration of cells, from 1/16 to 16."""
 OUTSIDE = 10
 """One in so many failing runs lies beyond each end of the range of breaking scales."""
 
+Numbers = NDArray[np.float64]
 Key = tuple[str, ...]
 """Values of the first features: none, `shown`, `shown` and `labels`, or all three."""
 
@@ -51,12 +53,12 @@ class Table:
 
     Attributes:
         rows: key -> counts.
-        concentration: the share of a cell is taken to follow a beta distribution about the share of its row, as if it
-            had been seen in this number of runs before.
+        concentrations: number of features that a key holds -> concentration: the share of a cell is taken to follow a
+            beta distribution about the share of such a row, as if it had been seen in this number of runs before.
     """
 
     rows: dict[Key, Row]
-    concentration: float
+    concentrations: tuple[float, ...]
 
     def share(self, features: Features) -> float:
         """Return the smoothed share of fitting runs that generalize in cells with these features."""
@@ -69,7 +71,18 @@ class Table:
 
     def finest(self, features: Features) -> Row:
         """Return the finest row that has these features; the whole table where no part does."""
-        return self.rows[[key for key in keys_of(features) if key in self.rows][-1]]
+        return self.rows[self._finest_key(features)]
+
+    def _finest_key(self, features: Features) -> Key:
+        return [key for key in keys_of(features) if key in self.rows][-1]
+
+    def concentration(self, features: Features) -> float:
+        """Return the concentration of cells about the finest row that has these features."""
+        return self.concentrations[len(self._finest_key(features))]
+
+    def distance(self, features: Features) -> int:
+        """Return how many of the features no counted cell shares, from fine to coarse ([F]): 0 to 3."""
+        return len(keys_of(features)) - 1 - len(self._finest_key(features))
 
     def breaks_of(self, features: Features, expected: int | None) -> tuple[int, float, int] | None:
         """Return where failing runs of such cells fail first: lower end, median, upper end (`middle`).
@@ -93,24 +106,31 @@ def _smoothed(counts: Iterable[Counted]) -> float:
 
 
 def table_of(cells: Iterable[RecordedCell]) -> Table:
-    """Return the table that counts these cells; the concentration is the most likely candidate."""
+    """Return the table that counts these cells; the concentrations are the most likely candidates."""
     counted_cells = [cell for cell in cells if cell.fit]
     by_key: dict[Key, list[RecordedCell]] = defaultdict(list)
     for cell in counted_cells:
         for key in keys_of(cell.features):
             by_key[key].append(cell)
-    rows = {key: _row(of_key) for key, of_key in by_key.items()}
-    shares = np.array([Table(rows=rows, concentration=1).share(cell.features) for cell in counted_cells])
+    table = Table(rows={key: _row(of_key) for key, of_key in by_key.items()}, concentrations=())
     successes = np.array([cell.generalize for cell in counted_cells])
     trials = np.array([cell.fit for cell in counted_cells])
+    keys = [keys_of(cell.features) for cell in counted_cells]
+    levels = range(len(keys[0]) if keys else 0)
+    shares = [np.array([table.share_of(of_cell[level]) for of_cell in keys]) for level in levels]
+    return replace(table, concentrations=tuple(_concentration(each, successes, trials) for each in shares))
+
+
+def _concentration(shares: Numbers, successes: Numbers, trials: Numbers) -> float:
+    """Return the candidate under which the counts of cells are most likely if each share varies about its own."""
     from scipy.special import betaln  # slow to import, and most commands need none of it
 
     def log_likelihood(concentration: float) -> float:
-        """Log-likelihood of the counts if each share varies with this concentration (beta-binomial)."""
+        """Log-likelihood of the counts, which are beta-binomial."""
         first, second = concentration * shares, concentration * (1 - shares)
         return float(np.sum(betaln(first + successes, second + trials - successes) - betaln(first, second)))
 
-    return Table(rows=rows, concentration=max(CONCENTRATIONS, key=log_likelihood))
+    return max(CONCENTRATIONS, key=log_likelihood)
 
 
 def _row(cells: list[RecordedCell]) -> Row:

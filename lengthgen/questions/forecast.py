@@ -1,6 +1,6 @@
 """`lengthgen forecast`: how good forecasts are, as tables for people and as a page of Markdown."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -182,19 +182,29 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 f"tests beyond scale {LARGEST} is answered by a copy, trained on scales 1-{TRAINED} and tested at the "
                 "same ratio: what changes at a length between the two is not seen. No recorded "
                 "random task lacks a circuit, has labels that depend on content, or copies the query's own token in "
-                "all steps but the first: there it says the share of all runs, with a wide interval.",
+                "all steps but the first: there it is out of its depth.",
                 "## How it is made",
                 "The share of a row is smoothed from coarse to fine: all runs, then what training shows, then labels, "
                 f"then operands; each coarser share stands for {PRIOR} runs in the next one. The share of a single "
                 "cell follows a beta distribution about that of its row, of concentration "
-                f"{counted.concentration:.2g} (the most likely one), updated by the runs of this cell, or of one with "
-                "the same sequences, that are on record, whatever their training. The interval holds 95 % of it. Where "
-                "most runs should fail, the breaking scale is the median of such runs on record, or of comparable ones "
-                "counted from the scale that a rule names.",
+                f"{counted.concentrations[-1]:.2g} (the most likely one), updated by the runs of this cell, or of one "
+                "with the same sequences, that are on record, whatever their training. The interval holds 95 % of it. "
+                "Where most runs should fail, the breaking scale is the median of such runs on record, or of "
+                "comparable ones counted from the scale that a rule names.",
+                "Where no counted cell has all three features, a coarser row answers, about which cells vary more "
+                f"(concentration {_in_words(counted.concentrations[-2::-1])}, fitted likewise); how many are missing "
+                "is the **distance** of the forecast. At 3 nothing is shared: the forecast is out of its depth, says "
+                "so, names no breaking scale, and its interval is almost everything.",
             ]
         )
         + "\n"
     )
+
+
+def _in_words(numbers: Sequence[float]) -> str:
+    """Return numbers as a list in words."""
+    *first, last = (f"{number:.2g}" for number in numbers)
+    return f"{', '.join(first)} and {last}"
 
 
 def _on_published(parts: Mapping[str, Any]) -> str:

@@ -278,11 +278,7 @@ def forecast_table(forecasts: Forecasts) -> Group:
     widths = [max(map(len, entries)) for entries in zip(HEADINGS, *rows, strict=True)]
     left = max(WIDTH - sum(widths) + widths[REASON] - BETWEEN * (len(widths) - 1) - EDGES, NARROWEST)
     folded = ([Text(fill(entry, left) if at == REASON else entry) for at, entry in enumerate(row)] for row in rows)
-    notes = [
-        f"{encoding}: {counted.runs:,} comparable runs, {counted.generalize:,} generalized"
-        for encoding in forecasts.predictions
-        if (counted := forecasts[encoding].comparable)
-    ]
+    notes = [f"{encoding}: {_comparable(forecasts[encoding])}" for encoding in forecasts.predictions]
     notes += [
         f"{encoding}: at most {prediction.complexity_test:g} operators, at least {least:g}: another circuit may have "
         "simpler labels"
@@ -300,6 +296,15 @@ def forecast_table(forecasts: Forecasts) -> Group:
         "counted runs start their tables at N(0, 1), those of T5 and RPE-Square at N(0, 0.02^2)",
         "--rules: what each theory says; `lengthgen forecast`: how good forecasts are",
     )
+
+
+def _comparable(forecast: Forecast) -> str:
+    """Return how many comparable runs a forecast counts, and how far it had to go for them."""
+    counted = forecast.comparable
+    if forecast.out_of_depth and not forecast.recorded.runs:
+        return f"out of its depth: of all {counted.runs:,} counted runs, {counted.generalize:,} generalized"
+    near = "" if not forecast.distance else f", at distance {forecast.distance} [F]"
+    return f"{counted.runs:,} comparable runs{near}, {counted.generalize:,} generalized"
 
 
 def rules_table(forecasts: Forecasts) -> Group:

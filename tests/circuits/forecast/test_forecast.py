@@ -1,5 +1,6 @@
 """The forecast: what it counts, how good it is on tasks that it did not count, and what it says where rules err."""
 
+import itertools
 import json
 import math
 from collections import Counter
@@ -176,7 +177,30 @@ def test_a_share_is_smoothed_from_coarse_to_fine():
 def test_cells_that_agree_in_themselves_and_not_with_each_other_have_a_small_concentration():
     apart = [replace(CELL, task=str(n), first_failures={6: 4} if n % 2 else {}) for n in range(20)]
     alike = [replace(CELL, task=str(n), first_failures={6: 2}) for n in range(20)]
-    assert table_of(apart).concentration < 1 < table_of(alike).concentration
+    assert table_of(apart).concentrations[-1] < 1 < table_of(alike).concentrations[-1]
+
+
+def test_the_farther_the_counted_cells_the_wider_the_interval():
+    table = fitted_table()
+    assert all(coarse < fine for coarse, fine in itertools.pairwise(table.concentrations))
+    near = Features(shown=Shown.NEW_ENTRIES, labels=Labels.RELATIVE, operands="aligned")
+    features = [
+        near,
+        replace(near, operands="elsewhere"),
+        replace(near, labels=Labels.OTHER, operands="elsewhere"),
+        replace(near, shown=Shown.NO_CIRCUIT),
+    ]
+    assert [*map(table.distance, features)] == [0, 1, 2, 3]
+    _, low, high = posterior(
+        table, features[3], OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter())
+    )
+    assert (low, high) == (0.0, 1.0), "out of its depth"
+
+
+def test_a_forecast_out_of_its_depth_says_so():
+    answer = forecast("docs/results/new-tasks/public_tasks.py:mode", "rpe")["rpe"]
+    assert answer.out_of_depth and answer.high - answer.low > 0.99 and answer.breaks_at is None
+    assert not forecast("parity", "rpe")["rpe"].out_of_depth
 
 
 def test_runs_on_record_move_the_share_and_narrow_the_interval():
