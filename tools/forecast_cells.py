@@ -2,7 +2,7 @@
 
 What the rules answer for each recorded task is computed once and kept in the folder ANSWERS, so that an interrupted
 call goes on: an hour on two cores.  With names of records, the cells of all others stay as they are in the file.
-Random cells without a fitting run are left out, as no forecast counts them.
+Drawn cells without a fitting run are left out, as no forecast counts them.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -191,11 +191,11 @@ def _outcome(
 
 
 def outcomes(records: Collection[str]) -> list[Outcome]:
-    """Return the cells of some records; random ones only if a run fits."""
+    """Return the cells of some records; those that were drawn only if a run fits."""
     of_records = [
         registered(name) if name in DRAWN else measured(name) if name in MEASURED else trial(name) for name in records
     ]
-    return [cell for of_record in of_records for cell in of_record if cell.fit or not is_random(cell.task)]
+    return [cell for of_record in of_records for cell in of_record if cell.fit or cell.record not in DRAWN]
 
 
 LENGTH = 40
@@ -333,8 +333,8 @@ def cells(records: Collection[str], folder: Path, workers: int) -> Iterator[Reco
         breaks_at = first_break(prediction, features.shown, copy.train[-1])
         yield RecordedCell(
             record=outcome.record,
-            half=half_of(_registered_name(outcome.task)) if is_random(outcome.task) else "",
-            task=outcome.task.short_name,
+            half=half_of(str(replace(outcome.task, format="unaligned"))) if outcome.record in DRAWN else "",
+            task=outcome.task.name if outcome.record in DRAWN else outcome.task.short_name,
             base=outcome.task.base,
             encoding=outcome.encoding,
             train=outcome.train,
@@ -347,11 +347,6 @@ def cells(records: Collection[str], folder: Path, workers: int) -> Iterator[Reco
             fit=outcome.fit,
             first_failures=outcome.first_failures,
         )
-
-
-def _registered_name(task: TaskSpec) -> str:
-    """Return the name by whose hash a random task belongs to a half."""
-    return task.name if task.base is None else f"{task.name}[base={task.base}]"
 
 
 def main() -> None:

@@ -63,6 +63,11 @@ class RecordedCell:
     first_failures: Mapping[int, int]
 
     @property
+    def name(self) -> str:
+        """Name of the task with its base, as `lengthgen.circuits.tasks.parse_task` reads it."""
+        return self.task if self.base is None else f"{self.task}[base={self.base}]"
+
+    @property
     def counts(self) -> bool:
         """True if the table of forecasts counts it."""
         return self.record in REGISTERED and self.half == FITTED

@@ -174,8 +174,7 @@ def draw(
 
 def _recorded_digests(records: Sequence[str]) -> set[str]:
     """Return the digests of the random tasks of some records, in the first of their formats."""
-    cells = [cell for cell in recorded_cells() if cell.record in records]
-    names = {cell.task if cell.base is None else f"{cell.task}[base={cell.base}]" for cell in cells}
+    names = {cell.name for cell in recorded_cells() if cell.record in records}
     analyses = (_analysis(name, LANGUAGE if name.startswith(RANDOM_LANGUAGE) else BY_HAND) for name in sorted(names))
     return {digest_of(analysis) for analysis in analyses if analysis}
 

@@ -150,8 +150,7 @@ def test_no_judged_or_named_task_is_counted():
     assert {cell.half for cell in others} == {JUDGED, ""}
     for cell in recorded_cells():
         if cell.half:
-            name = cell.task if cell.base is None else f"{cell.task}[base={cell.base}]"
-            assert cell.half == half_of(name) and cell.half in (FITTED, JUDGED)
+            assert cell.half == half_of(cell.name) and cell.half in (FITTED, JUDGED)
 
 
 def test_the_file_of_recorded_cells_is_what_its_cells_are_written_as(tmp_path):
