@@ -102,7 +102,7 @@ def fair(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], seen: Seque
     )
     names = {cell.name for cell in reached(frozen.judging, runs, first=preregistration.stopping.first)}
     cells = [
-        _with_baselines(each, rates)
+        with_baselines(each, rates)
         for each in seen
         if each.cell.name in names and each.fit >= preregistration.stopping.fitting
     ]
@@ -124,7 +124,7 @@ def fair(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], seen: Seque
     )
 
 
-def _with_baselines(seen: SeenCell, rates: Rates) -> SeenCell:
+def with_baselines(seen: SeenCell, rates: Rates) -> SeenCell:
     """Return a cell with the answers of the baselines beside the frozen ones."""
     cell = seen.cell
     answers = rates.probabilities(cell.encoding, cell.format, cell.rises_at is None)

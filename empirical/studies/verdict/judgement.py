@@ -18,6 +18,7 @@ import numpy as np
 from lengthgen.circuits.forecast.rates import BASELINES, KINDS
 from lengthgen.empirical.experiment.judge import ABSTAINED, Estimand, confusion, decides, e_bh, loss, share
 from lengthgen.empirical.studies.verdict.fair import fair, of_kind
+from lengthgen.empirical.studies.verdict.forecast_trial import forecast_against
 from lengthgen.empirical.studies.verdict.frozen import FrozenCells
 from lengthgen.empirical.studies.verdict.pairs import comparison, reached
 from lengthgen.empirical.studies.verdict.population import HALVES
@@ -41,6 +42,7 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
     names = {cell.name for cell in sample}
     sampled = [each for each in counting if each.cell.name in names]
     parts = {part: [each for each in sampled if part in ("all", each.cell.half)] for part in PARTS}
+    judging = {cell.name for cell in reached(frozen.judging, runs, first=preregistration.stopping.first)}
     compared = {part: comparison(frozen, runs, part, seen) for part in PARTS}
     against_baselines = fair(frozen, runs, seen)
     rules = list(dict.fromkeys((*preregistration.rules, *BASELINES)))
@@ -65,6 +67,9 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
         "rules": {rule: {part: _score(cells, rule) for part, cells in parts.items()} for rule in preregistration.rules},
         "baselines": {"half": HALVES[0], "runs": against_baselines.fitted},
         "fair": against_baselines.as_json(),
+        "forecast": forecast_against(
+            [each for each in seen if each.cell.name in judging], preregistration.rules, preregistration.stopping.alpha
+        ),
         "kinds": {
             kind: {
                 "rules": {rule: _score(of_kind(against_baselines.cells, kind), rule) for rule in rules},

@@ -235,6 +235,19 @@ def verdict_table(answer: Mapping[str, Any]) -> Group:
             filled(("part", "rule", "against", "tasks", "wins", "e-values", "better"), halves),
             "e-values: for the first rule : for the second; 20 decides alone, e-BH over each part",
         ),
+        *(
+            [
+                titled(
+                    "The forecast by Brier scores, half kept for judgement",
+                    filled(
+                        ("tasks", "encodings", "against", "tasks", "won : lost", "e-values", "better"),
+                        map(_forecast_row, answer["forecast"]),
+                    ),
+                )
+            ]
+            if answer["forecast"]
+            else []
+        ),
         titled(
             "Cells decided",
             filled(("share of runs that generalize", "kind", "yes", "no", "undecided", "by e-BH"), cells),
@@ -248,6 +261,12 @@ def verdict_table(answer: Mapping[str, Any]) -> Group:
         Text(f"frozen answers: {answer['frozen']}"),
         Text(f"preregistration: {answer['preregistration']}"),
     )
+
+
+def _forecast_row(pair: Mapping[str, Any]) -> list[str]:
+    """Return the row of a comparison of the forecast."""
+    names = [pair["part"], pair["kind"], pair["against"], str(pair["tasks"])]
+    return [*names, wins_text(pair), e_values_text(pair), pair["better"]]
 
 
 def _head(answer: Mapping[str, Any]) -> str:
