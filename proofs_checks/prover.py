@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from lengthgen.infrastructure.errors import LengthgenError
@@ -84,10 +85,13 @@ class _Named:
 
 
 def missing() -> str:
-    """Message that says how to install Coq; empty if it is installed."""
-    if shutil.which("coqc") and shutil.which("coqchk"):
-        return ""
-    return f"Coq is not installed; on Debian: {INSTALL}"
+    """Message that says how to install Coq and its library Coquelicot; empty if both are installed."""
+    if not (shutil.which("coqc") and shutil.which("coqchk")):
+        return f"Coq is not installed; on Debian: {INSTALL}"
+    with TemporaryDirectory() as name:
+        (Path(name) / "Needed.v").write_text("From Coquelicot Require Coquelicot.\n", encoding="utf-8")
+        refused = _compile(Path(name), "Needed")
+    return f"Coq has no Coquelicot ({refused[1]}); on Debian: {INSTALL}" if refused else ""
 
 
 def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Steps]) -> Outcome:
@@ -101,8 +105,8 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
         SourceError: a source assumes what it should prove.
         OSError: the folder cannot be written.
     """
-    if missing():
-        raise ProverError(missing())
+    if needed := missing():
+        raise ProverError(needed)
     lemmas, others = _statements((result.claim.id, identity) for result in results for identity in result.identities)
     false, _ = _statements(
         (result.claim.id, identity)

@@ -237,10 +237,10 @@ def require_prover() -> None:
     from lengthgen.proofs_checks import prover
     from lengthgen.proofs_checks.formal import recorded
 
-    if prover.missing():
+    if missing := prover.missing():
         record = recorded.record()
         raise prover.ProverError(
-            f"{prover.missing()}. Recorded: {len(record['lemmas'])} lemmas and {len(record['theorems'])} theorems, "
+            f"{missing}. Recorded: {len(record['lemmas'])} lemmas and {len(record['theorems'])} theorems, "
             f"accepted by {record['prover']}; lengthgen verify --formal replays them"
         )
 

@@ -11,6 +11,7 @@ from lengthgen.proofs_checks import prover
 from lengthgen.proofs_checks.claim import Strength
 from lengthgen.proofs_checks.formal import recorded
 from lengthgen.proofs_checks.result import Result
+from lengthgen.questions.verify import require_prover
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -46,3 +47,23 @@ def test_without_coq_the_outcome_is_recorded_and_the_command_that_installs_it_is
     assert prover.missing() == "Coq is not installed; on Debian: " + prover.INSTALL
     with pytest.raises(prover.ProverError, match="apt-get install"):
         prover.prove((), tmp_path, lambda _: None)
+
+
+def test_coq_without_its_library_is_one_line_before_anything_is_computed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("coqc", "coqchk"):
+        program = tmp_path / name
+        program.write_text(
+            "#!/bin/sh\n"
+            "echo 'File \"./Needed.v\", line 1, characters 5-15:' >&2\n"
+            "echo 'Error: Cannot find a physical path bound to logical path Coquelicot.' >&2\n"
+            "exit 1\n"
+        )
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    says = prover.missing()
+    assert says.startswith("Coq has no Coquelicot (Error: Cannot find a physical path") and "\n" not in says
+    assert says.endswith(prover.INSTALL)
+    with pytest.raises(prover.ProverError, match="has no Coquelicot"):
+        require_prover()
