@@ -64,7 +64,7 @@ def _without_bias(encoding: Encoding) -> Encoding:
         ("COMMUTING", _key_turned_back, "grape-6"),
         ("CONTEXTUAL", _key_turned_back, "grape-contextual"),
         ("ADDITIVE", _without_bias, "grape-8"),
-        ("GATED", _without_bias, "grape-17"),
+        ("GATED", _without_bias, "grape-17-features"),
         ("PATH", _without_bias, "grape-15"),
     ],
 )

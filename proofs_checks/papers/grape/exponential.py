@@ -205,7 +205,7 @@ def _is_identity(turns: sp.Rational, n: int) -> bool:
 
 @CLAIMS.claim(
     "grape-18",
-    "Appendix J.1: the period where s / pi is rational (read in a converted copy of version 1)",
+    "Appendix J.1: the period where s / pi is rational (version 1, and ICLR 2026)",
     r"\tfrac{s}{2\pi}=\tfrac pq,\ \gcd(p,q)=1:\quad e^{nL}=I\iff q\mid n",
     strength=Strength.BOUNDED,
     reach=f"denominators up to {LARGEST_PERIOD}",
@@ -247,7 +247,7 @@ def _shares(gram: grape.Gram, angle: sp.Expr, factor: sp.Expr = sp.S.One) -> gra
 
 @CLAIMS.claim(
     "grape-angle",
-    "Appendix I, the exponential in terms of z = n omega s (read in a converted copy of version 1)",
+    "Appendix I, the exponential in terms of z = n omega s (version 1, and ICLR 2026)",
     r"e^{n\omega L}=I+n\omega f_1(z)L+(n\omega)^2f_2(z)L^2,\quad z=n\omega s",
     assumptions=(INDEPENDENT, "omega > 0, n > 0"),
     printed={"exponential": lambda gram, n, omega, s: _shares(gram, n * omega * s)},
@@ -329,7 +329,7 @@ def _rotated(dimension: int) -> sp.Matrix:
 
 @CLAIMS.claim(
     "grape-orientation",
-    "Lemma J.1: B in SO(d) with B^T L B = s J on a plane (read in a converted copy of version 1)",
+    "Lemma J.1: B in SO(d) with B^T L B = s J on a plane (version 1, and ICLR 2026)",
     r"d=2:\ B^\top L(a,b)B=L(a,b)=-\det(a,b)\,J\quad\forall B\in SO(2)",
     assumptions=("d >= 3: as at d = 3 with further axes left alone", "other planes: B times a rotation to the plane"),
     printed={"basis": _rotated, "determinant": lambda dimension: 1},

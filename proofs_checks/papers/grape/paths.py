@@ -108,8 +108,7 @@ def row_semigroup(path: Formula = _edges, rest: Formula = _edges) -> Facts:
 
 @CLAIMS.claim(
     "grape-15-last-edge",
-    "equations 5.1 and 5.2: b sums the edges up to the query's own, potentials are defined for l < t (our "
-    "reading: the converted copy of version 1 at hand drops what stands after the inequality's sign)",
+    "equations 5.1 and 5.2: b sums the edges up to the query's own, potentials are defined for l < t alone (ICLR 2026)",
     r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l):\ \psi\equiv-m\Rightarrow b=-m(j-i)",
     printed={"path": lambda query, key: _edges(query, key, query - 1)},
     falsifiers={
@@ -119,7 +118,7 @@ def row_semigroup(path: Formula = _edges, rest: Formula = _edges) -> Facts:
 )
 def last_edge(path: Formula = lambda query, key: _edges(query, key, query)) -> Facts:
     """The edge into the query itself is part of the path: with the sum over i < l <= j constant edges give ALiBi and
-    shared edges FoX; with potentials for l < j alone (our reading) the nearest key has no bias.
+    shared edges FoX; with potentials for l < j alone, as they are defined, the nearest key has no bias.
     """
     j, i = sp.symbols("j i", integer=True, nonnegative=True)
     slope, summed, shared = biases.ALIBI_SLOPE, path(j, i), along_path(i, j)
@@ -241,6 +240,18 @@ def _own_gate(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
     return grape.unipotent(-gate * grape.nilpotent(), position)
 
 
+def _own_gates(j: sp.Expr, i: sp.Expr, of_query: sp.Expr, of_key: sp.Expr) -> sp.Expr:
+    """Bias of a query and a key that are each moved by the group of its own gate."""
+    query, key = _own_gate(j, of_query), inverse_transpose(_own_gate(i, of_key))
+    return grape.extended_score(sp.Integer(0), query_action=query, key_action=key)
+
+
+def _of_pair(c: sp.Expr, j: sp.Expr, i: sp.Expr, gate: sp.Expr, key_action: Formula = inverse_transpose) -> sp.Expr:
+    """Score of a pair with content c whose generator is -gate E; the key is moved by the offset i - j."""
+    moved = key_action(grape.unipotent(-gate * grape.nilpotent(), i - j))
+    return grape.extended_score(c, query_action=sp.eye(2), key_action=moved)
+
+
 def _last_twice(features: Formula, share: sp.Rational) -> Formula:
     """Features with the last one split into two copies, each times the share: one feature more than needed."""
 
@@ -280,19 +291,47 @@ def _beside_content() -> str:
 
 @CLAIMS.claim(
     "grape-17",
-    "equations 4.5 and 4.6: softplus gates of query and key on the one generator of GL(d+2), with keys cached "
-    "(our reading: of the later versions only quotations were at hand)",
+    "equations 4.4 to 4.6: softplus gates of query and key on one generator of GL(d+2) (ICLR 2026)",
+    r"\hat q^\top\exp\big((i-j)A_{ji}\big)^{-\top}\hat k=q\cdot k-(j-i)(\lambda^q_j+\lambda^k_i),\quad"
+    r"A_{ji}=-(\lambda^q_j+\lambda^k_i)\,e_{d+2}e_{d+1}^\top",
+    label="P",
+    assumptions=("any d, as the content enters by q.k; the generator is that of a pair of tokens, as printed",),
+    falsifiers={
+        "each token moved by its own gate": {
+            "score": lambda c, j, i, of_query, of_key: c + _own_gates(j, i, of_query, of_key)
+        },
+        "the gate of the query alone": {"score": lambda c, j, i, of_query, of_key: _of_pair(c, j, i, of_query)},
+        "the key moved by the action itself": {
+            "score": lambda c, j, i, of_query, of_key: _of_pair(c, j, i, of_query + of_key, key_action=lambda A: A.T)
+        },
+    },
+)
+def gates_of_a_pair(
+    score: Formula = lambda c, j, i, of_query, of_key: _of_pair(c, j, i, of_query + of_key),
+) -> Facts:
+    """With the generator -(lambda_q + lambda_k) E of a pair, the query (q, 1, 0) and the key (k, 0, 1) score
+    q.k - (j - i) (lambda_q + lambda_k), exactly as printed.
+    """
+    j, i, c = sp.symbols("j i c", real=True)
+    of_query, of_key = sp.symbols("lambda_q lambda_k", positive=True)
+    yield "E^2 = 0", square(grape.nilpotent()), sp.zeros(2, 2)
+    yield "score of a pair", score(c, j, i, of_query, of_key), lambda: c - (j - i) * (of_query + of_key)
+
+
+@CLAIMS.claim(
+    "grape-17-features",
+    "Appendix E: caches for gates of query and key, whose generator is that of a pair",
     r"-(j-i)(\lambda^q_j+\lambda^k_i)=[-j\lambda^q_j,\lambda^q_j,-j,1]\cdot[1,i,\lambda^k_i,i\lambda^k_i]",
     assumptions=(
         "all queries come after all keys in the example with content, so the causal mask hides none of its pairs",
-        "a lift scores by a product of what the query makes of itself and what the key does, as a cache needs it",
+        "a score is a product of what the query makes of itself and what the key does, as a cache of keys needs it",
     ),
     answers=("ranks",),
-    printed={
-        "query": lambda position, gate: _own_gate(position, gate) * sp.Matrix([1, 0]),
-        "key": lambda position, gate: inverse_transpose(_own_gate(position, gate)) * sp.Matrix([0, 1]),
-    },
     falsifiers={
+        "two features, each token moved by its own gate": {
+            "query": lambda position, gate: _own_gate(position, gate) * sp.Matrix([1, 0]),
+            "key": lambda position, gate: inverse_transpose(_own_gate(position, gate)) * sp.Matrix([0, 1]),
+        },
         "five features": {
             "query": _last_twice(grape.query_features, sp.Integer(1)),
             "key": _last_twice(grape.key_features, sp.Rational(1, 2)),
@@ -310,8 +349,9 @@ def streaming_features(
     ranks: Mapping[str, int] = {"query and key": 4, "query": 2, "key": 2},
 ) -> Facts:
     """The bias of GRAPE-A gated by query and key is a scalar product of 4 features, and of 2 features if gated by one
-    of them; fewer do not suffice: with softplus gates the scores have rank d + 4.  The two further coordinates of
-    GL(d+2), where each token acts with its own gate (our reading), give i lambda_k - j lambda_q.
+    of them; fewer do not suffice: with softplus gates the scores have rank d + 4.  So no token can be lifted by itself
+    to the d + 2 coordinates in which the generator of a pair acts; each moved by its own gate, they score i lambda_k -
+    j lambda_q.
     """
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     of_query, of_key = query(j, query_gate), key(i, key_gate)
@@ -335,21 +375,22 @@ def streaming_features(
 
 @CLAIMS.claim(
     "grape-17-lift",
-    "Section 4.1: one homogeneous coordinate, GL(d+1), and Remark 4.1, which has softplus gates come from it "
-    "(our reading: of the remark only a report was at hand; version 1, in a converted copy, has the slope u.k)",
+    "equation 4.1: one homogeneous coordinate, GL(d+1), and Remark 4.1: key-gated slopes there, no constant ones "
+    "(ICLR 2026)",
     r"(G(j)\hat q)\cdot(G(i)^{-\top}\hat k)=q\cdot k+1+(j-i)\,\omega\,u\cdot k",
+    label="P",
     assumptions=("d = 2 for the group's score, plane by plane; the generator does not depend on content",),
-    printed={"slope": paths.softplus},
     falsifiers={
         "the slope is |u.k|": {"slope": sp.Abs},
         "the slope is twice u.k": {"slope": lambda along: 2 * along},
         "the slope is u.k + 1": {"slope": lambda along: along + 1},
+        "the slope is softplus of u.k": {"slope": paths.softplus},
     },
 )
 def homogeneous_slope(slope: Formula = lambda along: along) -> Facts:
-    """The unipotent group of [[0, u], [0, 0]] on (q, 1) and (k, 1) adds a bias whose slope is u.k: linear in the key,
-    of either sign.  Softplus of it (our reading of the remark) is the slope of no generator that content does not
-    change.
+    """The unipotent group of [[0, u], [0, 0]] on (q, 1) and (k, 1) adds a bias whose slope is u.k: gated by the key, as
+    the remark says, linear in it and of either sign.  A slope that no content changes needs a generator that is not
+    nilpotent.  What we add [F]: softplus of content is the slope of no generator that content does not change.
     """
     j, i, rate, z = sp.symbols("j i omega z", real=True)
     q, k, u = (sp.Matrix(sp.symbols(f"{name}1 {name}2", real=True)) for name in "qku")
@@ -366,7 +407,14 @@ def homogeneous_slope(slope: Formula = lambda along: along) -> Facts:
     step = sp.Matrix([*sp.symbols("h1 h2", real=True), 0])
     before, here, after = ((bilinear * (key + sign * step)).dot(query) for sign in (-1, 0, 1))
     bend = sp.exp(paths.softplus(z) + paths.softplus(-z)) / 4
+    constant = sp.diag(0, 0, sp.Symbol("m", real=True))
     yield "A^2 = 0", square(A), sp.zeros(3, 3)
+    yield (
+        "a bias m that no content changes: the form of (q, 1) and (k, 1) is m at the last coordinate",
+        lambda: query.dot(constant * key),
+        constant[2, 2],
+    )
+    yield "whose square is m times it, so 0 for m = 0 alone", square(constant), constant[2, 2] * constant
     yield "added to q.k + 1: (j - i) omega u.k", added, lambda: (j - i) * rate * slope(u.dot(k))
     affine = "any generator, lifts affine in the content: the slope's second difference in k"
     yield affine, lambda: before - 2 * here + after, sp.Integer(0)

@@ -226,7 +226,7 @@ def _linear(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
 
 @CLAIMS.claim(
     "grape-distance",
-    "Appendix G: offsets of pixels and points in space (read in a converted copy of version 1)",
+    "Appendix G: offsets of pixels and points in space (version 1, and ICLR 2026)",
     r"m=\alpha\cdot(r_t-r_j):\ G(m_{tl})G(m_{lj})=G(m_{tj});\qquad |r_t-r_l|+|r_l-r_j|\ne|r_t-r_j|",
     assumptions=("two coordinates stand for three",),
     printed={"offset": grape.length_offset},
