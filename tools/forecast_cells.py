@@ -23,6 +23,7 @@ from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
 from lengthgen.circuits.forecast.copies import TRAINED, Copy, copy_of
 from lengthgen.circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
+from lengthgen.circuits.forecast.rates import is_of_kind
 from lengthgen.circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, recorded_cells, write_cells
 from lengthgen.circuits.prediction import MORE_PROMPTS, predict
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
@@ -269,7 +270,7 @@ def frozen_prediction(outcome: Outcome) -> Prediction | None:
 
     return Prediction(
         encoding=outcome.encoding,
-        relation=IDEAL_RELATIONS[0] if outcome.encoding in ("ipe", "ipe-sh") else outcome.encoding,
+        relation=IDEAL_RELATIONS[0] if is_of_kind(outcome.encoding, "ideal") else outcome.encoding,
         scale_hint=False,
         complexity_train=1,
         complexity_test=1 if row["literal"] > 0.5 else 2,
