@@ -58,41 +58,48 @@ def teacher_forced(
     Returns:
         True where the step is right, and after the end of a sample: bool [M, B, J].
     """
-    each_data = [data] if isinstance(data, Examples) else data
-    is_step = each_data[0].is_step
-    steps = is_step.any(axis=0)
-    right = np.stack([each.tokens[:, steps] for each in each_data])
-    return (predicted(decoder, geometry, data, seed=seed) == right) | ~is_step[:, steps]
+    tokens_MBL, is_step_MBL = _side_by_side(data)
+    steps = is_step_MBL.any(axis=(0, 1))
+    right = tokens_MBL[..., steps]
+    return (predicted(decoder, geometry, data, seed=seed) == right) | ~is_step_MBL[..., steps]
 
 
 @torch.no_grad()
 def predicted(
     decoder: Decoder, geometry: Geometry, data: Examples | Sequence[Examples], *, seed: int = 0
 ) -> NDArray[np.int64]:
-    """Return the token that each model gives at each step, given all earlier right tokens: int64 [M, B, J].
+    """Return the token that each model gives at each step of some sample, given all earlier right tokens.
 
     Args:
         decoder: decoder of M models.
         geometry: geometry of the run.
-        data: examples of one scale, for all models or for each; then they have the same steps.
+        data: examples of one scale, for all models or for each.
         seed: determines the drawn positions, if positions are drawn; all models share them.
+
+    Returns:
+        int64 [M, B, J].
     """
-    first_data, *others = [data] if isinstance(data, Examples) else data
-    tokens = _tokens([first_data, *others], geometry)
-    steps = np.flatnonzero(first_data.is_step.any(axis=0))
+    tokens_MBL, is_step_MBL = _side_by_side(data)
+    tokens = torch.from_numpy(tokens_MBL).to(geometry.device)
+    first_data = data if isinstance(data, Examples) else data[0]
+    steps = np.flatnonzero(is_step_MBL.any(axis=(0, 1)))
     first = int(steps[0])
     parts = []
     for rows in _blocks(decoder, geometry, tokens[0]):
-        logits = _logits(decoder, geometry, tokens[:, rows, :-1], first_data, rows, first - 1, seed)
+        logits = _logits(decoder, geometry, tokens[:, rows, :-1], first_data, rows, first - 1, seed, tokens.shape[-1])
         parts.append(logits.argmax(-1).cpu().numpy()[..., steps - first])
     return np.concatenate(parts, axis=1)
 
 
-def _tokens(data: Sequence[Examples], geometry: Geometry) -> Tensor:
-    """Tokens of examples with the same steps: int64 [M or 1, B, L]."""
-    if any(not np.array_equal(each.is_step, data[0].is_step) for each in data[1:]):
-        raise ValueError("the examples of models that are tested together differ in their steps")
-    return torch.from_numpy(np.stack([each.tokens for each in data]).astype(np.int64)).to(geometry.device)
+def _side_by_side(data: Examples | Sequence[Examples]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return tokens and steps of examples, [M or 1, B, L]; sequences that end early are padded behind their end."""
+    all_data = [data] if isinstance(data, Examples) else data
+    length = max(each.tokens.shape[1] for each in all_data)
+    tokens, is_step = (
+        np.stack([np.pad(array, ((0, 0), (0, length - array.shape[1]))) for array in arrays])
+        for arrays in ([each.tokens for each in all_data], [each.is_step for each in all_data])
+    )
+    return tokens.astype(np.int64), is_step.astype(np.bool_)
 
 
 @torch.no_grad()
@@ -108,7 +115,7 @@ def free_running(decoder: Decoder, geometry: Geometry, data: Examples, *, seed: 
     for rows in _blocks(decoder, geometry, tokens):
         generated = tokens[rows, :first].expand(decoder.models, -1, -1)
         for length in range(first, tokens.shape[1]):
-            logits = _logits(decoder, geometry, generated, data, rows, length - 1, seed)
+            logits = _logits(decoder, geometry, generated, data, rows, length - 1, seed, tokens.shape[1])
             # Tokens of the prompt that come after outputs are given.
             token = torch.where(is_step[rows, length, None], logits.argmax(-1), tokens[rows, length, None])
             generated = torch.cat([generated, token], dim=-1)
@@ -124,11 +131,12 @@ def _logits(
     rows: slice,
     first_query: int,
     seed: int,
+    total: int,
 ) -> Tensor:
-    """Logits [M, B, J, V] for tokens [B, L] or [M, B, L] of these rows of the data."""
+    """Logits [M, B, J, V] for tokens [B, L] or [M, B, L] of these rows of the data, whose sequences have `total`."""
     models = decoder.models
     counters = [(seed, TEST, rows.start)] * models
-    positions = geometry.positions(tokens.shape[-1], counters, total=data.tokens.shape[1] - 1)
+    positions = geometry.positions(tokens.shape[-1], counters, total=total - 1)
     scales = torch.from_numpy(data.scales[rows]).to(geometry.device)
     return decoder(
         tokens.expand(models, -1, -1),

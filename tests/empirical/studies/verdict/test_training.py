@@ -105,6 +105,22 @@ def test_models_go_on_as_before_when_half_of_the_others_have_ended(
                 assert torch.allclose(alone.weights(model)[name], weights, rtol=1e-3, atol=1e-5), name
 
 
+def test_models_whose_samples_end_early_train_together_and_as_alone() -> None:
+    """Each run draws samples of its own, which end at other places and may all be short."""
+    registered = preregistration(training=replace(preregistration().training, steps=30, batch=16))
+    cells = [frozen_cell(f"random-early-invariant-{number}[base=2]", "rpe") for number in (1, 2)]
+    runs = [run_of(registered, cell, index) for cell in cells for index in (0, 1)]
+    setups = [Setup.of(run, "cpu") for run in runs]
+    together, ended = train_models(runs, setups, registered.check)
+    shares = exact_match_by_scale(together, registered.testing)
+    for model, (run, setup) in enumerate(zip(runs, setups, strict=True)):
+        alone, alone_ended = train_models([run], [setup], registered.check)
+        assert (alone_ended.ended, alone_ended.in_a_row) == ([ended.ended[model]], [ended.in_a_row[model]])
+        assert np.allclose(
+            exact_match_by_scale(alone, registered.testing), shares[model], equal_nan=True, atol=0.07
+        )  # one of 16
+
+
 def test_models_stay_together_if_the_tables_of_those_that_go_on_are_smaller() -> None:
     runs, setups = planned("ipe-sh")
     counts = [setup.geometry.count for setup in setups]
