@@ -17,7 +17,9 @@ from scipy.stats import fisher_exact
 from lengthgen.circuits.forecast.rates import recorded_rates
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.studies.verdict.frozen import load_frozen
+from lengthgen.empirical.studies.verdict.pairs import reached
 from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
+from lengthgen.empirical.studies.verdict.runs import load_runs
 from lengthgen.paper_figs.figures.published_cells import counts, published_cells
 from tests.test_docs import TEXTS, cells_of
 
@@ -98,6 +100,19 @@ def test_the_hash_of_each_registered_population_is_on_the_page() -> None:
     for name, page in (pages | {"new-tasks": "new-tasks"}).items():
         frozen = load_frozen(load_preregistration(name), RESULTS / "verdict" / name)
         assert f"{name} `{frozen.digest}`" in said(page)
+
+
+def test_the_page_of_new_tasks_counts_what_is_trained() -> None:
+    folder, registered = RESULTS / "verdict" / "new-tasks", load_preregistration("new-tasks")
+    frozen = load_frozen(registered, folder)
+    runs = load_runs(frozen, folder)
+    fitting = {name: sum(run.fits(registered) for run in of_cell) for name, of_cell in runs.items()}
+    complete = {cell.task for cell in reached(frozen.planned, runs, first=registered.stopping.first)}
+    assert (
+        f"Trained: {sum(map(len, runs.values())):,} runs of {len(runs)} cells" in said("new-tasks")
+        and f"all cells of the first {len(complete)} tasks are complete" in said("new-tasks")
+        and f"{sum(fitting.values())} runs and {sum(map(bool, fitting.values()))} cells fit" in said("new-tasks")
+    )
 
 
 PAIRS = "| rule | against | in use | ideal | all |"

@@ -164,7 +164,9 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "the mean squared error of the stated probability (Brier score; 0 is best). A rule's yes stands for "
                 "0.9 and its no for 0.1. Noise is what the true share of each cell would score.",
                 markdown_table(SCORES, score_rows(parts)),
-                "Rate: of runs by encoding and format; SRC: the same with its bit. Without one feature:",
+                "Rate: of runs by encoding and format; SRC: the same with its bit. New: the half of the "
+                "[new tasks](results/new-tasks/README.md) by which the forecast may be amended, as far as it is "
+                "trained. Without one feature:",
                 markdown_table(("without", *parts), without_rows(answer)),
                 "Of the failing runs for which it says where, so many fail first at that scale, within one, and right "
                 "after training:",

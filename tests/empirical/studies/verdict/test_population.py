@@ -132,8 +132,7 @@ def test_tasks_of_other_kinds_and_tasks_by_hand_are_drawn_with_their_profiles() 
 
 def test_a_task_that_a_record_has_under_another_name_is_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     first, *_ = draw(3, 1, ("local",))
-    task = parse_task(first.name)
-    cell = SimpleNamespace(record="verdict/random-tasks", task=task.name, base=task.base)
+    cell = SimpleNamespace(record="verdict/random-tasks", name=first.name)
     monkeypatch.setattr(population, "recorded_cells", lambda: [cell])
     assert first in draw(3, 1, ("local",), unlike=["verdict/random-languages"])
     assert first not in draw(3, 1, ("local",), unlike=["verdict/random-tasks"])
