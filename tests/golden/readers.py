@@ -160,7 +160,9 @@ def registered(name: str) -> tuple[list[tuple[str, int]], dict[str, Judged]]:
         each.cell.name: {"runs": each.runs, "fit": each.fit, "generalize": each.generalize, "breaks at": each.breaks_at}
         for each in seen_cells(frozen, runs)
     }
-    return [(f"{run.cell} {run.index}", run.seed) for of_cell in runs.values() for run in of_cell], cells
+    by_name = {cell.name: cell for cell in frozen.cells}
+    of_all = [run for of_cell in runs.values() for run in of_cell]
+    return [(f"{run.cell} {run.index}", by_name[run.cell].seed(run.index)) for run in of_all], cells
 
 
 def ids_of_registered(name: str, every: int) -> list[str]:

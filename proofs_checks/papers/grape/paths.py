@@ -292,7 +292,7 @@ def _beside_content() -> str:
 @CLAIMS.claim(
     "grape-17",
     "equations 4.4 to 4.6: softplus gates of query and key on one generator of GL(d+2) (ICLR 2026)",
-    r"\hat q^\top\exp\big((i-j)A_{ji}\big)^{-\top}\hat k=q\cdot k-(j-i)(\lambda^q_j+\lambda^k_i),\quad"
+    r"\hat q^\top\exp\big((i-j)A_{ji}\big)^{-\top}\hat k=q\cdot k-(j-i)(\lambda^q_j+\lambda^k_i),\quad "
     r"A_{ji}=-(\lambda^q_j+\lambda^k_i)\,e_{d+2}e_{d+1}^\top",
     label="P",
     assumptions=("any d, as the content enters by q.k; the generator is that of a pair of tokens, as printed",),
