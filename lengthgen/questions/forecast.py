@@ -42,8 +42,9 @@ def scores_table(answer: Mapping[str, Any]) -> Group:
     return titled(
         "How good forecasts are: mean squared error of the stated probability, 0 is best [F]",
         filled(SCORES, score_rows(parts)),
-        "of cells that no fit saw: the other half of random tasks, languages and swapped arguments; the named tasks of "
-        "fig2 and fig4; results that others published, answered by small copies",
+        "of cells that no fit saw: the other half of random tasks, languages and swapped arguments; of new tasks the "
+        "half that amendments may look at; the named tasks of fig2 and fig4; results that others published, answered "
+        "by small copies",
         "noise: what the true share of each cell would score; rate: by encoding and format; SRC: the same with its bit",
         f"fitted on {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks; recorded cells "
         f"{answer['version']}",
