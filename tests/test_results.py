@@ -15,6 +15,8 @@ import pytest
 from scipy.stats import fisher_exact
 
 from lengthgen.circuits.forecast.rates import recorded_rates
+from lengthgen.circuits.forecast.record import FITTED, recorded_cells
+from lengthgen.circuits.forecast.table import fitted_table
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.studies.verdict.frozen import load_frozen
 from lengthgen.empirical.studies.verdict.pairs import reached
@@ -113,6 +115,14 @@ def test_the_page_of_new_tasks_counts_what_is_trained() -> None:
         and f"all cells of the first {len(complete)} tasks are complete" in said("new-tasks")
         and f"{sum(fitting.values())} runs and {sum(map(bool, fitting.values()))} cells fit" in said("new-tasks")
     )
+    small = [
+        cell
+        for cell in recorded_cells()
+        if cell.record == "verdict/new-tasks" and cell.half == FITTED and cell.encoding == "ipe[start=0.02]"
+    ]
+    fit, generalize = sum(cell.fit for cell in small), sum(cell.generalize for cell in small)
+    stated = sum(cell.fit * fitted_table().share(cell.features) for cell in small) / fit
+    assert f"({generalize} of {fit} runs generalize; it says {stated:.2f})" in said("new-tasks")
 
 
 PAIRS = "| rule | against | in use | ideal | all |"

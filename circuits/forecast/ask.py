@@ -56,7 +56,8 @@ def forecasts(
     answers = {}
     for encoding in encodings:
         prediction = predict(analysis, encoding, train=copy.train, test=copy.test)
-        answers[str(encoding)] = with_forecast(several, encoding, prediction, task=task, copy=copy)
+        small = None if copy.exact else copy
+        answers[str(encoding)] = with_forecast(several, encoding, prediction, task=task, copy=small)
     return answers
 
 
@@ -94,7 +95,7 @@ def with_forecast(
     )
     named = task if task and not task.is_own else None
     seen = OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter())
-    if is_usual and (copy is None or copy.exact):  # recorded runs were trained and tested on all scales from 1 on
+    if is_usual and copy is None:  # recorded runs were trained and tested on all scales from 1 on
         seen = on_record(
             named.name if named else "",
             named.base if named else None,
@@ -109,7 +110,7 @@ def with_forecast(
     breaks = None if share > 0.5 else _breaks(table, features, seen, first_break(prediction, features.shown, train))
     if breaks:
         breaks = min(breaks[0], test), min(breaks[1], test), min(breaks[2], test)
-        if copy and not copy.exact:  # a scale of the copy stands for all after the one before it
+        if copy:  # a scale of the copy stands for all after the one before it
             before, middle_break, last = (round(copy.factor * scale) for scale in (breaks[0] - 1, *breaks[1:]))
             breaks = before + 1, middle_break, last
     return replace(

@@ -18,7 +18,7 @@ from lengthgen.circuits.forecast.record import (
     version,
 )
 from lengthgen.circuits.forecast.table import Table, fitted_table, table_of
-from lengthgen.circuits.prediction_record import SURE
+from lengthgen.circuits.prediction_record import FARTHEST, SURE
 from lengthgen.circuits.tasks.families import RANDOM
 from lengthgen.circuits.tasks.other_kinds import NAME as OTHER_KIND
 
@@ -115,8 +115,9 @@ def scores() -> dict[str, Any]:
 
     Returns:
         version; fitted: runs and tasks that are counted; fewest: FEWEST; parts: name -> unit ("run" or "cell"), runs,
-        cells, brier and log: rival -> score, calibration: tenths of the forecast, and `breaking`; without: feature
-        that is left out -> part -> Brier score; worst: named cells with large errors.
+        cells, brier and log: rival -> score, calibration: tenths of the forecast, out_of_depth: those of the cells at
+        the largest distance, and `breaking`; without: feature that is left out -> part -> Brier score; worst: named
+        cells with large errors.
     """
     recorded = recorded_cells()
     fitted = [cell for cell in recorded if cell.counts and cell.fit]
@@ -204,6 +205,7 @@ def _scores_of(part: Part, rivals: Mapping[str, Probability]) -> dict[str, Any]:
     shares = [cell.generalize / cell.fit for cell in repeated]
     # The unbiased variance between the runs of a cell.
     noise = fmean(share * (1 - share) * cell.fit / (cell.fit - 1) for share, cell in zip(shares, repeated, strict=True))
+    far = [cell for cell in part.cells if fitted_table().distance(cell.features) == FARTHEST]
     return {
         "unit": "run" if part.by_run else "cell",
         "cells": len(part.cells),
@@ -211,6 +213,7 @@ def _scores_of(part: Part, rivals: Mapping[str, Probability]) -> dict[str, Any]:
         "brier": {name: brier(part, rival) for name, rival in rivals.items()} | {"noise": noise},
         "log": {name: log_score(part, rival) for name, rival in rivals.items()},
         "calibration": [asdict(tenth) for tenth in calibration(part.cells, rivals["forecast"])],
+        "out_of_depth": [asdict(tenth) for tenth in calibration(far, rivals["forecast"])],
         "breaking": breaking(part.cells, rivals["forecast"]),
     }
 

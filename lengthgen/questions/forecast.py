@@ -215,11 +215,12 @@ def _on_published(parts: Mapping[str, Any]) -> str:
     texts = []
     for name, part in parts.items():
         if name.startswith("published"):
-            most = max(part["calibration"], key=lambda tenth: tenth["runs"] if tenth["low"] else 0)
-            texts.append(f"{name}, {most['forecast']:.2f} is said and {most['observed']:.2f} seen")
+            [far] = part["out_of_depth"]
+            texts.append(f"{name}, {far['runs']} runs: {far['forecast']:.2f} is said and {far['observed']:.2f} seen")
     return (
         "**On published results it is not calibrated.** Those models are larger and trained otherwise, and many of the "
-        "tasks have no circuit, since attention can average over all keys: there it only knows the share of all runs "
+        "tasks have no circuit, since attention can average over all keys, or copy the query's own token: there it is "
+        "out of its depth and says the share of all runs "
         f"({'; '.join(texts)}). Rates of published runs do better: `lengthgen court`."
     )
 

@@ -9,7 +9,7 @@ from lengthgen.circuits.forecast.record import recorded_cells
 from lengthgen.circuits.forecast.table import fitted_table
 from lengthgen.circuits.tasks.families import PUBLISHED
 from lengthgen.empirical.studies.theories.rival import Guess, Question, Theory, abstain
-from lengthgen.empirical.studies.theories.src_rules import Unanswered, analysis_of, prediction_of, scales_of
+from lengthgen.empirical.studies.theories.src_rules import EXACT, Unanswered, analysis_of, prediction_of, scales_of
 
 
 @cache
@@ -26,19 +26,21 @@ def _on_record() -> dict[tuple[str, str, int, int], Guess]:
 
 
 def by_forecast(question: Question) -> Guess:
-    """Answer of the forecast, for long inputs that of a small copy; on record where a search would take minutes."""
+    """Answer of the forecast: for published cells the one on record, by their copies; for others up to scale EXACT."""
     key = (f"{PUBLISHED}{question.subject.name}", question.encoding, question.train, question.test)
     if recorded := _on_record().get(key):
         return recorded
+    scales = scales_of(question)
+    if question.subject.task and not scales.exact:
+        return abstain(f"no such question beyond scale {EXACT} is on record: lengthgen predict answers it by a copy")
     try:
         analysis, prediction = analysis_of(question), prediction_of(question)
     except Unanswered as reason:
         return abstain(str(reason))
-    scales = scales_of(question)
     several = SeveralCircuits(analysis, range(1, scales.train + 1), range(1, scales.test + 1))
     forecast = with_forecast(several, parse_encoding(question.encoding), prediction).forecast
     assert forecast
-    return Guess(probability=forecast.share, reason=forecast.why + scales.words)
+    return Guess(probability=forecast.share, reason=forecast.why)
 
 
 FORECAST = Theory(

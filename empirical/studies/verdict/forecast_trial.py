@@ -5,8 +5,8 @@ are kinds of tasks, and in each of them the encodings in use, the ideal ones, an
 Baselines are the rates of the recorded half that the forecast counts, too.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,7 @@ from lengthgen.circuits.forecast.rates import BASELINES, KINDS, recorded_rates
 from lengthgen.circuits.forecast.scores import NEW_KINDS, new_kind
 from lengthgen.empirical.experiment.judge import e_bh, loss
 from lengthgen.empirical.studies.verdict.fair import counts_of, of_kind, with_baselines
-from lengthgen.empirical.studies.verdict.pairs import UNDECIDED, Pair, PairEvidence, Score, log_e_values, prediction
-from lengthgen.empirical.studies.verdict.population import hash_order
+from lengthgen.empirical.studies.verdict.pairs import UNDECIDED, Pair, PairEvidence, Score, evidence_of, prediction
 from lengthgen.empirical.studies.verdict.runs import SeenCell
 
 FORECAST = "forecast"
@@ -60,23 +59,16 @@ def forecast_against(cells: Iterable[SeenCell], rules: Sequence[str], alpha: flo
 
 def by_brier(cells: Iterable[SeenCell], pair: Pair) -> PairEvidence:
     """Compute the evidence of two rules against each other by the Brier scores of the fitting runs of each task."""
-    in_order = sorted(cells, key=lambda each: hash_order(each.cell.task))
-    tasks, counts, differences = [], [], []
-    for task, group in groupby(in_order, key=lambda each: each.cell.task):
-        members = [*group]
-        losses = [
-            [loss(prediction(each.cell, rule, Score.BRIER), each.share, Score.BRIER.value) for each in members]
-            for rule in pair
-        ]
-        tasks.append(task)
-        counts.append(len(members))
-        gain = np.array(losses[1]) - np.array(losses[0])
-        differences.append(float(np.average(gain, weights=[each.fit for each in members])))
-    numbers = np.array(differences)
-    return PairEvidence(
-        tasks=tuple(tasks),
-        cells_seen=tuple(np.cumsum(counts, dtype=int).tolist()),
-        differences=tuple(differences),
-        log_against_a=tuple(log_e_values(-numbers).tolist()),
-        log_against_b=tuple(log_e_values(numbers).tolist()),
+    by_task: dict[str, list[SeenCell]] = defaultdict(list)
+    for each in cells:
+        by_task[each.cell.task].append(each)
+    return evidence_of({task: (len(members), _gain(members, pair)) for task, members in by_task.items()})
+
+
+def _gain(cells: Sequence[SeenCell], pair: Pair) -> float:
+    """Return how much larger the second rule's Brier score is, as a mean over the fitting runs of a task."""
+    first, second = (
+        [loss(prediction(each.cell, rule, Score.BRIER), each.share, Score.BRIER.value) for each in cells]
+        for rule in pair
     )
+    return float(np.average(np.subtract(second, first), weights=[each.fit for each in cells]))

@@ -121,11 +121,16 @@ def compare(cells: Iterable[SeenCell], pair: Pair, score: Score = Score.RIGHT) -
         if seen.fit and a != b:
             loss_a, loss_b = (loss(each, seen.share, score.value) for each in (a, b))
             by_task.setdefault(seen.cell.task, []).append(loss_b - loss_a)
+    return evidence_of({task: (len(gains), float(np.mean(gains))) for task, gains in by_task.items()})
+
+
+def evidence_of(by_task: Mapping[str, tuple[int, float]]) -> PairEvidence:
+    """Return the evidence of differences: task -> (number of its cells, what the second rule loses more)."""
     tasks = tuple(sorted(by_task, key=hash_order))
-    differences = np.array([np.mean(by_task[task]) for task in tasks])
+    differences = np.array([by_task[task][1] for task in tasks])
     return PairEvidence(
         tasks=tasks,
-        cells_seen=tuple(int(count) for count in np.cumsum([len(by_task[task]) for task in tasks])),
+        cells_seen=tuple(int(count) for count in np.cumsum([by_task[task][0] for task in tasks])),
         differences=tuple(differences.tolist()),
         log_against_a=tuple(log_e_values(-differences).tolist()),
         log_against_b=tuple(log_e_values(differences).tolist()),

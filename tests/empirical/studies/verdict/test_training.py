@@ -66,9 +66,7 @@ def test_sequences_of_different_lengths_are_not_trained_together() -> None:
         Ensemble([runs[0], longer], [setups[0], Setup.of(longer, "cpu")], CPU)
 
 
-def test_results_are_those_of_each_run_alone() -> None:
-    registered = preregistration(training=replace(preregistration().training, steps=30, batch=16))
-    runs, setups = planned("ipe-sh", registered)
+def assert_as_alone(runs: list[Run], setups: list[Setup], registered: Preregistration) -> None:
     together, ended = train_models(runs, setups, registered.check)
     shares = exact_match_by_scale(together, registered.testing)
     for model, (run, setup) in enumerate(zip(runs, setups, strict=True)):
@@ -77,6 +75,12 @@ def test_results_are_those_of_each_run_alone() -> None:
         assert np.allclose(
             exact_match_by_scale(alone, registered.testing), shares[model], equal_nan=True, atol=0.07
         )  # one of 16
+
+
+def test_results_are_those_of_each_run_alone() -> None:
+    registered = preregistration(training=replace(preregistration().training, steps=30, batch=16))
+    runs, setups = planned("ipe-sh", registered)
+    assert_as_alone(runs, setups, registered)
 
 
 @pytest.mark.parametrize("encoding", ["rpe", "random-ape[longest=40]"])
@@ -111,14 +115,7 @@ def test_models_whose_samples_end_early_train_together_and_as_alone() -> None:
     cells = [frozen_cell(f"random-early-invariant-{number}[base=2]", "rpe") for number in (1, 2)]
     runs = [run_of(registered, cell, index) for cell in cells for index in (0, 1)]
     setups = [Setup.of(run, "cpu") for run in runs]
-    together, ended = train_models(runs, setups, registered.check)
-    shares = exact_match_by_scale(together, registered.testing)
-    for model, (run, setup) in enumerate(zip(runs, setups, strict=True)):
-        alone, alone_ended = train_models([run], [setup], registered.check)
-        assert (alone_ended.ended, alone_ended.in_a_row) == ([ended.ended[model]], [ended.in_a_row[model]])
-        assert np.allclose(
-            exact_match_by_scale(alone, registered.testing), shares[model], equal_nan=True, atol=0.07
-        )  # one of 16
+    assert_as_alone(runs, setups, registered)
 
 
 def test_models_stay_together_if_the_tables_of_those_that_go_on_are_smaller() -> None:
