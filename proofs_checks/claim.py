@@ -17,7 +17,7 @@ PARTS: Mapping[str, str] = {"papers": "What the papers say", "consequences": "Wh
 class Strength(StrEnum):
     """Reach of a check, from strong to weak."""
 
-    FORMAL = "formal"  # general, and each identity is a lemma that Coq's kernel accepted; no check returns it
+    FORMAL = "formal"  # Coq's kernel accepted a theorem that states the claim; no check returns it
     GENERAL = "general"  # symbolic: every dimension and parameter
     BOUNDED = "bounded"  # symbolic or exact for each dimension up to a bound
     EXHAUSTIVE = "exhaustive"  # every case of a finite domain

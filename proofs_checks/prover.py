@@ -1,8 +1,9 @@
-"""Run of Coq: every lemma and theorem is compiled and replayed, and every false twin must be refused.
+"""Run of Coq: every lemma and theorem is compiled and replayed, and the negation of every false statement is proved.
 
-The folder of the run holds all sources as Coq reads them: the files by hand, the lemmas in Identities1.v, ..., and each
-false twin of a theorem by hand in a file of its own.  A false twin of a lemma stands beside it under `Fail`, which
-accepts only a proof that is refused; so do the false statements of falsifiers, in Refuted1.v, ...
+The folder of the run holds all sources as Coq reads them: the files by hand, each theorem with its false twin refuted;
+the lemmas in Identities1.v, ..., and their false twins refuted in Twins1.v, ...; the false statements of falsifiers
+refuted in Refuted1.v, ...  Twins and falsifiers are refuted at points, by the library Interval, which computes with
+Coq's machine numbers; no lemma or theorem rests on it.
 """
 
 import os
@@ -21,12 +22,13 @@ from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import write_bytes, write_json
 from lengthgen.proofs_checks.formal import sources
 from lengthgen.proofs_checks.formal.lemma import Lemma
+from lengthgen.proofs_checks.formal.negation import refuted, twin_refuted
 from lengthgen.proofs_checks.formal.sources import LIBRARY, Theorem, refuse
 from lengthgen.proofs_checks.formal.terms import NotReal
 from lengthgen.proofs_checks.ledger import Steps
 from lengthgen.proofs_checks.result import Result
 
-INSTALL = "apt-get install --no-install-recommends coq libcoq-coquelicot"
+INSTALL = "apt-get install --no-install-recommends coq libcoq-coquelicot libcoq-interval"
 """Command that installs Coq on Debian."""
 ALLOWED = frozenset(
     {
@@ -54,7 +56,7 @@ class Outcome:
         lemmas: statement's hash -> name of each lemma that the kernel accepted.
         unproved: statements for which the tactic finds no proof, with the claim.
         complex: number of identities with complex numbers or without a certificate, which are not written as lemmas.
-        twins: number of false statements that were refused.
+        refuted: number of false statements whose negation was proved.
     """
 
     prover: str
@@ -62,7 +64,7 @@ class Outcome:
     lemmas: dict[str, str]
     unproved: tuple[tuple[str, str], ...]
     complex: int
-    twins: int
+    refuted: int
     theorems: tuple[Theorem, ...]
 
     def record(self) -> dict[str, Any]:
@@ -85,13 +87,15 @@ class _Named:
 
 
 def missing() -> str:
-    """Message that says how to install Coq and its library Coquelicot; empty if both are installed."""
+    """Message that says how to install Coq and its libraries Coquelicot and Interval; empty if all are installed."""
     if not (shutil.which("coqc") and shutil.which("coqchk")):
         return f"Coq is not installed; on Debian: {INSTALL}"
     with TemporaryDirectory() as name:
-        (Path(name) / "Needed.v").write_text("From Coquelicot Require Coquelicot.\n", encoding="utf-8")
+        needed = "From Coquelicot Require Coquelicot.\nFrom Interval Require Tactic.\n"
+        (Path(name) / "Needed.v").write_text(needed, encoding="utf-8")
         refused = _compile(Path(name), "Needed")
-    return f"Coq has no Coquelicot ({refused[1]}); on Debian: {INSTALL}" if refused else ""
+    library = ("Coquelicot", "Interval")[refused[0] > 1] if refused else ""
+    return f"Coq has no {library} ({refused[1]}); on Debian: {INSTALL}" if refused else ""
 
 
 def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Steps]) -> Outcome:
@@ -122,18 +126,14 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
     _compile_or_refuse(folder, order[0])
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         groups, false_groups = _groups(lemmas), _groups(false)
-        theorems = sources.theorems()
-        # The slow files first: groups of lemmas, then the twins, each a start of Coq.
-        by_hand = [pool.submit(_compile_or_refuse, folder, name) for name in order[1:]]
-        written = [pool.submit(_compile_group, folder, f"Identities{n}", group) for n, group in enumerate(groups, 1)]
-        refuted = [pool.submit(_compile_false, folder, f"Refuted{n}", group) for n, group in enumerate(false_groups, 1)]
-        compiled = dict(zip(order[1:], by_hand, strict=True))
-        twins = [pool.submit(_require_refused, folder, theorem, compiled[theorem.file]) for theorem in theorems]
-        waiting: dict[str, Future[None]] = {
-            **compiled,
-            **{f"Refuted{number}": future for number, future in enumerate(refuted, 1)},
-            **{f"false {theorem.name}": future for theorem, future in zip(theorems, twins, strict=True)},
-        }
+        by_hand = {name: pool.submit(_compile_or_refuse, folder, name) for name in order[1:]}
+        refuting = by_hand.get(sources.REFUTING)
+        written = [
+            pool.submit(_compile_lemmas, folder, number, group, refuting) for number, group in enumerate(groups, 1)
+        ]
+        waiting: dict[str, Future[None]] = dict(by_hand)
+        for number, group in enumerate(false_groups, 1):
+            waiting[f"Refuted{number}"] = pool.submit(_compile_false, folder, f"Refuted{number}", group, refuting)
         steps = progress(len(written) + len(waiting))
         unproved: list[_Named] = []
         for number, future in enumerate(written, 1):
@@ -142,9 +142,13 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
         for name, done in waiting.items():
             done.result()
             steps.step(name)
-        modules = [*order, *(f"Identities{n}" for n, _ in enumerate(groups, 1))]
+        theorems = sources.theorems()
+        modules = [name for name in order if name != sources.REFUTING]
+        modules += [f"Identities{number}" for number, _ in enumerate(groups, 1)]
+        negations = [f"Twins{number}" for number, _ in enumerate(groups, 1)]
+        negations += [f"Refuted{number}" for number, _ in enumerate(false_groups, 1)]
         accepted = [named for named in lemmas if named not in unproved]
-        replay = pool.submit(_replay, folder, modules)
+        replay = pool.submit(_replay, folder, [*modules, *negations])
         assumptions = _assumptions(folder, modules, accepted, theorems)
         replay.result()
     return Outcome(
@@ -153,19 +157,24 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
         lemmas={named.lemma.digest: named.name for named in accepted},
         unproved=tuple((named.claim, named.lemma.statement) for named in unproved),
         complex=others,
-        twins=len(accepted) + len(false) + len(theorems),
+        refuted=len(accepted) + len(false) + len(theorems),
         theorems=theorems,
     )
 
 
 def _statements(identities: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[list[_Named], int]:
-    """Real identities, given with their claims, as named statements, each once; and the number of the others."""
+    """Real identities, given with their claims, as named statements, each once; and the number of the others.
+
+    An identity whose sides are the same term says nothing, and is left out.
+    """
     named: dict[str, _Named] = {}
     others, numbers = 0, Counter[str]()
     for claim, identity in identities:
         numbers[claim] += 1
         lemma = Lemma(identity)
         try:
+            if lemma.is_trivial:
+                continue
             digest = lemma.digest
         except (NotReal, KeyError):
             others += 1
@@ -175,34 +184,42 @@ def _statements(identities: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[li
     return list(named.values()), others
 
 
-def _compile_group(folder: Path, module: str, group: Sequence[_Named]) -> list[_Named]:
-    """Compile a file of lemmas; returns those for which there is no proof, which are taken out."""
-    left = list(group)
-    unproved: list[_Named] = []
-    while True:
-        text = _text(left)
-        refuse(text, f"{module}.v")
-        write_bytes(folder / f"{module}.v", text.encode())
-        error = _compile(folder, module)
-        if error is None:
-            return unproved
+def _compile_lemmas(folder: Path, number: int, group: Sequence[_Named], refuting: Future[None] | None) -> list[_Named]:
+    """Compile a file of lemmas, without those of which there is no proof, and its false twins; returns these lemmas."""
+    module, left = f"Identities{number}", list(group)
+    while error := _compile_text(folder, module, [_lemma_text(named) for named in left]):
         line, message = error
-        before = [match[1] for match in re.finditer(r"^Lemma (\w+) ", "\n".join(text.split("\n")[:line]), re.MULTILINE)]
+        above = "\n".join((folder / f"{module}.v").read_text(encoding="utf-8").split("\n")[:line])
+        before = re.findall(r"^Lemma (\w+) ", above, re.MULTILINE)
         failed = next((named for named in left if before and named.name == before[-1]), None)
-        if failed is None or "has not failed" in message:
+        if failed is None:
             raise ProverError(f"{folder / module}.v, line {line}: {message}")
         left.remove(failed)
-        unproved.append(failed)
+    _compile_negations(folder, f"Twins{number}", [twin_refuted(named.name, named.lemma) for named in left], refuting)
+    return [named for named in group if named not in left]
 
 
-def _compile_false(folder: Path, module: str, group: Sequence[_Named]) -> None:
-    """Compile a file of false statements, of which no proof is found. Raises `ProverError` if there is one."""
-    parts = [f"From {LIBRARY} Require Import {sources.SHARED}.\n"]
-    for named in group:
-        parts.append(f"(* Refuted for a falsifier of claim {named.claim} *)")
-        parts.append(_refused(named.lemma.statement, named.lemma.tactic))
-    write_bytes(folder / f"{module}.v", "\n".join(parts).encode())
-    _compile_or_refuse(folder, module)
+def _compile_false(folder: Path, module: str, group: Sequence[_Named], refuting: Future[None] | None) -> None:
+    """Compile a file that refutes false statements. Raises `ProverError` if one is not refuted."""
+    parts = [f"(* Falsifier of claim {named.claim} *)\n{refuted(named.name, named.lemma)}" for named in group]
+    _compile_negations(folder, module, parts, refuting)
+
+
+def _compile_negations(folder: Path, module: str, parts: list[str], refuting: Future[None] | None) -> None:
+    """Compile a file of negations, once the file with their tactics is compiled."""
+    if refuting is not None:
+        refuting.result()
+    others = [sources.REFUTING, *([f"Identities{module.removeprefix('Twins')}"] if module.startswith("Twins") else [])]
+    if error := _compile_text(folder, module, parts, *others):
+        raise ProverError(f"{folder / module}.v, line {error[0]}: a false statement is not refuted: {error[1]}")
+
+
+def _compile_text(folder: Path, module: str, parts: Sequence[str], *imports: str) -> tuple[int, str] | None:
+    """Write a file with these parts and compile it; returns what `_compile` does."""
+    text = "\n".join([f"From {LIBRARY} Require Import {' '.join([sources.SHARED, *imports])}.\n", *parts])
+    refuse(text, f"{module}.v")
+    write_bytes(folder / f"{module}.v", text.encode())
+    return _compile(folder, module)
 
 
 def _groups(statements: Sequence[_Named]) -> list[Sequence[_Named]]:
@@ -210,22 +227,12 @@ def _groups(statements: Sequence[_Named]) -> list[Sequence[_Named]]:
     return [statements[at : at + _LEMMAS_OF_FILE] for at in range(0, len(statements), _LEMMAS_OF_FILE)]
 
 
-def _refused(statement: str, tactic: str) -> str:
-    """Text that Coq accepts only if the tactic does not prove the statement."""
-    return f"Goal {statement}.\nProof.\n  Fail solve [{tactic}].\nAbort.\n"
-
-
-def _text(group: Sequence[_Named]) -> str:
-    """Text of a file of lemmas, each with a false twin."""
-    parts = [f"From {LIBRARY} Require Import {sources.SHARED}.\n"]
-    for named in group:
-        lemma = named.lemma
-        legend = "; ".join(f"{name} is {symbol}" for name, symbol in lemma.renamed.items())
-        legend = legend.replace("(*", "( *").replace("*)", "* )").replace('"', "'")  # as it stands in a comment
-        parts.append(f"(* Claim {named.claim}{f'; {legend}' if legend else ''} *)")
-        parts.append(f"Lemma {named.name} : {lemma.statement}.\nProof.\n  solve [{lemma.tactic}].\nQed.")
-        parts.append(_refused(lemma.twin, lemma.tactic))
-    return "\n".join(parts)
+def _lemma_text(named: _Named) -> str:
+    """Text of a lemma, below a comment that names its claim and the symbols that Coq cannot write."""
+    legend = "; ".join(f"{name} is {symbol}" for name, symbol in named.lemma.renamed.items())
+    legend = legend.replace("(*", "( *").replace("*)", "* )").replace('"', "'")  # as it stands in a comment
+    comment = f"(* Claim {named.claim}{f'; {legend}' if legend else ''} *)"
+    return f"{comment}\nLemma {named.name} : {named.lemma.statement}.\nProof.\n  solve [{named.lemma.tactic}].\nQed."
 
 
 def _compile_or_refuse(folder: Path, module: str) -> None:
@@ -233,19 +240,6 @@ def _compile_or_refuse(folder: Path, module: str) -> None:
     error = _compile(folder, module)
     if error:
         raise ProverError(f"{folder / module}.v, line {error[0]}: {error[1]}")
-
-
-def _require_refused(folder: Path, theorem: Theorem, compiled: Future[None]) -> None:
-    """Raise `ProverError` unless Coq reads the false twin of a theorem, once its file is compiled, and refuses it."""
-    compiled.result()
-    module = f"False_{theorem.name}"
-    write_bytes(folder / f"{module}.v", theorem.twin.encode())
-    error = _compile(folder, module)
-    start = theorem.twin[: theorem.twin.rindex("Proof.")].count("\n") + 1
-    if error is None:
-        raise ProverError(f"the false twin of {theorem.name} is accepted: {folder / module}.v")
-    if error[0] < start:
-        raise ProverError(f"the false twin of {theorem.name} is no statement: {folder / module}.v, line {error[0]}")
 
 
 def _compile(folder: Path, module: str) -> tuple[int, str] | None:

@@ -38,9 +38,10 @@ MARKS: Mapping[Strength, str] = {
 }
 """Reach of a check in the reader's words, from strong to weak."""
 LEGEND: Mapping[Strength, str] = {
-    Strength.FORMAL: "proved for all, and Coq's kernel accepted every identity of the check as a lemma, or a theorem "
-    "that states the claim; steps in words stay as the evidence has them",
-    Strength.GENERAL: "symbolic, for every dimension and parameter that the statement leaves open",
+    Strength.FORMAL: "Coq's kernel accepted a theorem that states all of the claim, for all sizes; what is left in "
+    "words is how the theorem is read",
+    Strength.GENERAL: "symbolic, for every dimension and parameter that the statement leaves open; n steps formal: Coq "
+    "accepted n of the identities, or theorems that state a part, and the argument from them to the claim is in words",
     Strength.BOUNDED: "symbolic or exact, for each size up to the bound that is named",
     Strength.EXHAUSTIVE: "each case of the finite domain that is named",
     Strength.INTERVAL: "between rigorous bounds, at the parameters that are named",
@@ -57,8 +58,12 @@ _WRONG_HEADINGS = ("the paper prints", "what is right", "why the printed stateme
 
 
 def mark(result: Result) -> str:
-    """Reach of a claim's check in the reader's words; a dash if the claim does not hold."""
-    return MARKS[result.strength] if result.strength else "-"
+    """Reach of a claim's check in the reader's words, and its formal steps; a dash if the claim does not hold."""
+    if not result.strength:
+        return "-"
+    steps = 0 if result.strength is Strength.FORMAL else result.formal_steps
+    formal = f", {steps} step{'' if steps == 1 else 's'} formal" if steps else ""
+    return f"{MARKS[result.strength]}{formal}"
 
 
 def as_json(results: Sequence[Result]) -> dict[str, Any]:
@@ -127,14 +132,13 @@ def by_paper(results: Sequence[Result]) -> list[tuple[Source, list[Result]]]:
     return [(of_paper[0].claim.source, of_paper) for of_paper in groups.values()]
 
 
-def algebraic(results: Iterable[Result]) -> dict[str, bool]:
-    """Id of each general claim whose check decides identities -> True if it is formal."""
-    general = (Strength.GENERAL, Strength.FORMAL)
-    return {
-        result.claim.id: result.strength is Strength.FORMAL
+def with_formal_steps(results: Iterable[Result]) -> list[str]:
+    """Ids of the claims that are not formal and have formal steps."""
+    return [
+        result.claim.id
         for result in results
-        if result.identities and result.strength in general
-    }
+        if result.strength and result.strength is not Strength.FORMAL and result.formal_steps
+    ]
 
 
 def write_certificates(results: Sequence[Result], folder: Path) -> dict[str, Any]:
@@ -171,6 +175,7 @@ def _claim_json(result: Result) -> dict[str, Any]:
         "verdict": str(result.verdict),
         "holds": result.holds,
         "strength": str(result.strength) if result.strength else None,
+        "formal_steps": result.formal_steps,
         "seconds": result.seconds,
         "falsifiers": [
             {"name": falsifier.name, "rejected": falsifier.rejected, "reason": falsifier.reason}
@@ -220,17 +225,18 @@ def document(results: Sequence[Result]) -> str:
 
 def _trust(results: Sequence[Result]) -> list[str]:
     """Paragraph on what the formal claims rest on; empty if there are none."""
-    record, covered = recorded.record(), algebraic(results)
-    if not any(covered.values()):
+    formal = sum(result.strength is Strength.FORMAL for result in results)
+    if not formal:
         return []
+    record = recorded.record()
     axioms = ", ".join(f"`{axiom}`" for axiom in record["assumptions"])
     return [
-        f"Formal: {sum(covered.values())} of the {len(covered)} claims for all dimensions and parameters whose "
-        f"checks decide identities, as recorded with {record['prover']}; `make proofs` replays them. The last column "
-        "shows a lemma of the claim or a theorem by hand, and [evidence.md](evidence.md) the other lemmas. What stays "
-        "trusted: the step from the paper's words to the lemma, which is the reader's to judge; the steps in words "
-        "between identities; the parts that sympy evaluated before an identity was written, which the facts name and "
-        f"which are variables of the lemma; Coq's kernel and installed libraries; and its axioms: {axioms}.",
+        f"Formal: {formal} claims; {len(with_formal_steps(results))} others have formal steps, as recorded with "
+        f"{record['prover']}; `make proofs` replays them. The last column shows a lemma of the claim or a theorem by "
+        "hand, and [evidence.md](evidence.md) the other lemmas. What stays trusted: that a theorem says what the "
+        "paper's words say, which is the reader's to judge; for a formal step the argument around it, and the parts "
+        "that sympy evaluated before an identity was written, which the facts name and which are variables of the "
+        f"lemma; Coq's kernel and installed libraries; and its axioms: {axioms}.",
     ]
 
 
@@ -248,7 +254,7 @@ def evidence(results: Sequence[Result]) -> str:
 def _evidence_section(result: Result) -> str:
     facts = result.evidence.facts if result.evidence else ()
     lines = [f"- {_text(fact)}" for fact in facts]
-    lines += [f"- Coq: {_code(lemma.statement)}" for lemma in result.lemmas or ()]
+    lines += [f"- Coq: {_code(lemma.statement)}" for lemma in result.lemmas]
     lines += [
         f"- Coq, by hand, {_code(theorem.name)} ([{theorem.file}.v](/proofs_checks/formal/{theorem.file}.v)): "
         f"{_code(theorem.statement)}"
@@ -320,7 +326,7 @@ def _row(result: Result) -> tuple[str, ...]:
 def _in_coq(result: Result) -> str:
     """Theorem by hand or shortest lemma of a claim, and where the others are; a dash if there is none."""
     theorems = recorded.theorems_of(result.claim.id)
-    lemmas = sorted((lemma.statement for lemma in result.lemmas or ()), key=len)
+    lemmas = sorted((lemma.statement for lemma in result.lemmas), key=len)
     parts = [f"[{_text(theorem.name)}](/proofs_checks/formal/{theorem.file}.v)" for theorem in theorems]
     shown = [f"`{lemma}`" for lemma in lemmas[:1] if len(lemma) <= _LONGEST_LEMMA and "|" not in lemma]
     parts += shown

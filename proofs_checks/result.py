@@ -61,18 +61,23 @@ class Result(Brief):
     def strength(self) -> Strength | None:
         """Reach of the evidence; None for a claim that does not hold.
 
-        A general claim is formal if Coq accepted each of its identities, or a theorem that states it, as recorded.
+        A claim is formal if Coq accepted a theorem that states all of it, as recorded; lemmas are steps of the check.
         """
         if not self.evidence or not self.holds:
             return None
-        general = self.evidence.strength is Strength.GENERAL
-        formal = general and (self.lemmas is not None or recorded.is_stated(self.claim.id))
-        return Strength.FORMAL if formal else self.evidence.strength
+        return Strength.FORMAL if recorded.is_stated(self.claim.id) else self.evidence.strength
 
     @cached_property
-    def lemmas(self) -> list[Lemma] | None:
-        """Lemmas of the identities; None if there is none, or not all are lemmas that Coq accepted, as recorded."""
+    def lemmas(self) -> list[Lemma]:
+        """Lemmas of the identities that Coq accepted, as recorded."""
         return recorded.lemmas(self.identities)
+
+    @property
+    def formal_steps(self) -> int:
+        """Number of steps of the check that Coq accepted: its lemmas, and theorems that state a part of the claim."""
+        return len(self.lemmas) + sum(
+            self.claim.id in theorem.part_of for theorem in recorded.theorems_of(self.claim.id)
+        )
 
     def as_plain(self) -> dict[str, Any]:
         """Return the result without its claim: booleans, numbers, texts, lists and dicts."""

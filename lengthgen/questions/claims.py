@@ -106,9 +106,10 @@ def page_answer(claim_id: str) -> dict[str, Any]:
         "printed": why_false if claim.printed else None,
         "title": title(claim.source),
         "decided_by": decided_at(claim),
-        "lemmas": [lemma.statement for lemma in result.lemmas or ()],
+        "lemmas": [lemma.statement for lemma in result.lemmas],
         "theorems": [
-            {"name": theorem.name, "statement": theorem.statement} for theorem in recorded.theorems_of(claim.id)
+            {"name": theorem.name, "says": theorem.says, "statement": theorem.statement}
+            for theorem in recorded.theorems_of(claim.id)
         ],
     }
 
@@ -175,7 +176,10 @@ def claim_page(answer: Mapping[str, Any]) -> Screen:
         ("facts", answer["facts"]),
         ("assumptions", answer["assumptions"]),
         ("lemmas in Coq", answer["lemmas"]),
-        ("theorems in Coq", [f"{theorem['name']}: {theorem['statement']}" for theorem in answer["theorems"]]),
+        (
+            "theorems in Coq",
+            [line for its in answer["theorems"] for line in (its["says"], f"{its['name']}: {its['statement']}")],
+        ),
         ("decided by", [answer["decided_by"]]),
         (
             "falsifiers",

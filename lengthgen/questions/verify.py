@@ -262,18 +262,16 @@ def formal_answer(results: "Sequence[Result]", folder: Path, *, complete: bool) 
     new = sorted(name for digest, name in outcome.lemmas.items() if digest not in record["lemmas"])
     lost = sorted(set(record["lemmas"]) - outcome.lemmas.keys()) if complete else []
     changed = [theorem.name for theorem in outcome.theorems if record["theorems"].get(theorem.name) != theorem.digest]
-    covered = report.algebraic(results)
     return {
         "prover": outcome.prover,
         "assumptions": list(outcome.assumptions),
         "lemmas": len(outcome.lemmas),
         "theorems": [theorem.name for theorem in outcome.theorems],
-        "refused": outcome.twins,
+        "refuted": outcome.refuted,
         "unproved": [{"claim": claim, "statement": statement} for claim, statement in outcome.unproved],
         "complex": outcome.complex,
-        "algebraic": len(covered),
-        "formal": sum(covered.values()),
-        "not_formal": sorted(claim for claim, is_formal in covered.items() if not is_formal),
+        "formal": [result.claim.id for result in results if result.strength is Strength.FORMAL],
+        "formal_steps": report.with_formal_steps(results),
         "stale": {"new": new, "lost": len(lost), "theorems": changed},
         "sources": str(folder),
         "holds": not (new or lost or changed),
@@ -432,11 +430,11 @@ def formal_table(answer: Mapping[str, Any]) -> Table:
         ("prover", answer["prover"]),
         ("lemmas accepted and replayed", str(answer["lemmas"])),
         ("theorems by hand", str(len(answer["theorems"]))),
-        ("false twins refused", str(answer["refused"])),
+        ("false statements refuted", str(answer["refuted"])),
         ("assumptions", ", ".join(answer["assumptions"])),
         ("identities without a lemma", f"{answer['complex']} with complex numbers, {len(answer['unproved'])} unproved"),
-        ("algebraic general claims that are formal", f"{answer['formal']} of {answer['algebraic']}"),
-        ("not formal", ", ".join(answer["not_formal"]) or "none"),
+        ("formal claims, as recorded", ", ".join(answer["formal"]) or "none"),
+        ("other claims with formal steps", str(len(answer["formal_steps"]))),
         ("sources", answer["sources"]),
     ]
     if not answer["holds"]:

@@ -32,20 +32,22 @@ Proof.
       unfold Rabs. repeat destruct Rcase_abs; lra.
 Qed.
 
-(* The matrix of distances of T >= 2 positions has rank T: it takes no vector but 0 to 0 (part of claim alibi-7).
-   False twin: "(2 <= T)%nat" becomes "(1 <= T)%nat". *)
+(* The matrix of distances of T >= 2 positions has rank T: it takes no vector but 0 to 0 (part of claim alibi-7). *)
 Theorem distances_have_full_rank : forall T v, (2 <= T)%nat ->
   (forall i, (i < T)%nat -> sum T (fun j => v j * distance i j) = 0) -> forall j, (j < T)%nat -> v j = 0.
 Proof.
   intros T v HT zero.
   assert (inner : forall i, (S (S i) < T)%nat -> v (S i) = 0).
   { intros i Hi. assert (H : sum T (fun j => v j * 2 * delta (S i) j) = 0).
-    { rewrite (sum_ext T _ (fun j => v j * distance i j + (v j * distance (S (S i)) j + (-2) * (v j * distance (S i) j)))).
+    { rewrite (sum_ext T _ (fun j => v j * distance i j + (v j * distance (S (S i)) j + (-2) * (v j * distance (S i)
+      j)))).
       2: { intros k _. replace (v k * 2 * delta (S i) k) with (v k * (2 * delta (S i) k)) by ring.
            rewrite <- second_difference. ring. }
       rewrite sum_plus, zero by lia. rewrite sum_plus, zero by lia.
-      rewrite (sum_ext T _ (fun j => (-1) * (v j * distance (S i) j) + (-1) * (v j * distance (S i) j))) by (intros; ring).
-      assert (scaled : forall c n, sum n (fun j => c * (v j * distance (S i) j)) = c * sum n (fun j => v j * distance (S i) j)).
+      rewrite (sum_ext T _ (fun j => (-1) * (v j * distance (S i) j) + (-1) * (v j * distance (S i) j))) by (intros;
+        ring).
+      assert (scaled : forall c n, sum n (fun j => c * (v j * distance (S i) j)) = c * sum n (fun j => v j * distance (S
+        i) j)).
       { intros c n. induction n as [|n IH]; simpl; [ring|]. rewrite IH. ring. }
       rewrite sum_plus, !scaled, zero by lia. ring. }
     rewrite (sum_delta T (fun j => v j * 2)) in H by lia. lra. }
@@ -60,15 +62,28 @@ Proof.
            rewrite (inner k); [ring|]. destruct He as [[? ?]|[? ?]]; subst; lia. }
     rewrite sum_delta in H by lia. apply Rmult_integral in H. destruct H as [H|H]; [exact H|exfalso].
     unfold distance in H. pose proof (pos_INR T).
-    destruct He as [[? ?]|[? ?]]; subst; rewrite S_INR in H; simpl INR in H; revert H; unfold Rabs; destruct Rcase_abs; lra. }
+    destruct He as [[? ?]|[? ?]]; subst; rewrite S_INR in H; simpl INR in H; revert H; unfold Rabs; destruct Rcase_abs;
+      lra. }
   intros j Hj. destruct j as [|j]; [apply (ends (S T)); right; split; reflexivity|].
   destruct (Nat.eq_dec j T) as [E|E]; [subst; apply (ends O); left; split; reflexivity|]. apply inner. lia.
 Qed.
+Lemma distances_have_full_rank_twin : ~ (forall T v, (1 <= T)%nat ->
+  (forall i, (i < T)%nat -> sum T (fun j => v j * distance i j) = 0) -> forall j, (j < T)%nat -> v j = 0).
+Proof.
+  intros H. assert (1 = 0); [|lra].
+  apply (H 1%nat (fun _ => 1) (Nat.le_refl 1)) with (j := 0%nat); [|apply Nat.lt_0_1].
+  intros i Hi. replace i with 0%nat by lia. unfold distance. simpl. rewrite Rminus_0_r, Rabs_R0. ring.
+Qed.
 
-(* Causal ALiBi is a scalar product of two features of each token, (-m j, 1) and (1, m i) (part of claim alibi-7).
-   False twin: "+ 1 * (m * INR i)" becomes "- 1 * (m * INR i)". *)
+(* Causal ALiBi is a scalar product of two features of each token, (-m j, 1) and (1, m i) (part of claim alibi-7). *)
 Theorem causal_form_has_rank_2 : forall m i j, (i <= j)%nat ->
   - m * distance j i = (- m * INR j) * 1 + 1 * (m * INR i).
 Proof.
   intros m i j H. unfold distance. apply le_INR in H. rewrite Rabs_pos_eq by lra. ring.
+Qed.
+Lemma causal_form_has_rank_2_twin : ~ (forall m i j, (i <= j)%nat ->
+  - m * distance j i = (- m * INR j) * 1 - 1 * (m * INR i)).
+Proof.
+  intros H. specialize (H 1 1%nat 1%nat (Nat.le_refl 1)). unfold distance in H. simpl in H.
+  rewrite Rminus_diag_eq, Rabs_R0 in H by reflexivity. lra.
 Qed.

@@ -11,6 +11,7 @@ Fixpoint sum (d : nat) (f : nat -> R) : R := match d with O => 0 | S k => sum k 
 Definition dot (d : nat) (a b : vector) : R := sum d (fun k => a k * b k).
 Definition mul (d : nat) (A B : matrix) : matrix := fun i j => sum d (fun k => A i k * B k j).
 Definition one : matrix := fun i j => if Nat.eqb i j then 1 else 0.
+Definition axis (n : nat) : vector := fun k => one k n.
 Fixpoint power (d : nat) (A : matrix) (n : nat) : matrix :=
   match n with O => one | S k => mul d A (power d A k) end.
 
@@ -64,9 +65,7 @@ Lemma square : forall d a b i j, mul d (generator a b) (generator a b) i j
   = a i * (b j * dot d a b - a j * dot d b b) - b i * (b j * dot d a a - a j * dot d a b).
 Proof. intros. rewrite generator_times, !dot_generator, (dot_sym d b a). ring. Qed.
 
-(* L^3 = -s^2 L in every dimension (part of claim grape-1).
-   False twin: "- squared_speed d a b * generator a b i j" becomes "squared_speed d a b * generator a b i j". *)
-Theorem grape_cube : forall d a b i j,
+Lemma grape_cube : forall d a b i j,
   mul d (generator a b) (mul d (generator a b) (generator a b)) i j = - squared_speed d a b * generator a b i j.
 Proof.
   intros. rewrite generator_times.
@@ -100,9 +99,7 @@ Proof.
     apply mul_scale.
 Qed.
 
-(* The exponential of a rank-2 generator of speed s is I + sin(x s)/s L + (1 - cos(x s))/s^2 L^2 (claim grape-1).
-   False twin: "(1 - cos (x * s))" becomes "(1 + cos (x * s))". *)
-Theorem grape_exponential : forall d a b s x, s <> 0 -> s * s = squared_speed d a b ->
+Lemma grape_exponential : forall d a b s x, s <> 0 -> s * s = squared_speed d a b ->
   is_exponential d (generator a b) x (fun i j =>
     one i j + sin (x * s) / s * generator a b i j
     + (1 - cos (x * s)) / (s * s) * mul d (generator a b) (generator a b) i j).
@@ -117,7 +114,8 @@ Proof.
     apply is_pseries_R. apply is_series_Reals in Hu.
     apply (is_series_scal_r (L i j)) in Hu. revert Hu. apply is_series_ext. intros n.
     unfold c. destruct (odd_power d a b n i j Hj) as [E _]. unfold L. rewrite E, factor.
-    replace (Rsqr (x * s) ^ n) with ((s * s) ^ n * (x ^ 2) ^ n) by (unfold Rsqr; rewrite <- Rpow_mult_distr; f_equal; ring).
+    replace (Rsqr (x * s) ^ n) with ((s * s) ^ n * (x ^ 2) ^ n) by (unfold Rsqr; rewrite <- Rpow_mult_distr; f_equal;
+      ring).
     match goal with |- ?l = ?r => change (@eq R l r) end. unfold scal, mult, sin_n. simpl scal. simpl mult.
     unfold mult. simpl. field. apply INR_fact_neq_0. }
   assert (cosine : is_pseries (fun n => c (2 * n)%nat) (x ^ 2)
@@ -152,80 +150,297 @@ Proof.
   - rewrite sine. unfold L. field. exact Hs.
 Qed.
 
-(* RoPE in one plane is the case a = w e2, b = e1 of GRAPE: the exponential is the rotation by x w (part of claim grape-5).
-   False twin: "then - sin (x * w)" becomes "then sin (x * w)". *)
-Theorem grape_is_rope : forall w x, w <> 0 ->
-  is_exponential 2 (generator (fun k => match k with 1%nat => w | _ => 0 end)
-                              (fun k => match k with O => 1 | _ => 0 end)) x
-    (fun i j => if Nat.eqb i j then cos (x * w) else if Nat.eqb i 0 then - sin (x * w) else sin (x * w)).
+(* A matrix acting on a vector, and the transpose. *)
+Definition act (d : nat) (A : matrix) (v : vector) : vector := fun i => sum d (fun k => A i k * v k).
+Definition transpose (A : matrix) : matrix := fun i j => A j i.
+
+Lemma sum_scale : forall d x f, sum d (fun k => x * f k) = x * sum d f.
+Proof. induction d; intros; simpl; [ring|]. rewrite IHd. ring. Qed.
+Lemma sum_plus : forall d f g, sum d (fun k => f k + g k) = sum d f + sum d g.
+Proof. induction d; intros; simpl; [ring|]. rewrite IHd. ring. Qed.
+Lemma sum_swap : forall d e f, sum d (fun k => sum e (fun l => f k l)) = sum e (fun l => sum d (fun k => f k l)).
 Proof.
-  intros w x Hw i j Hi Hj.
-  set (a := fun k : nat => match k with 1%nat => w | _ => 0 end).
-  set (b := fun k : nat => match k with O => 1 | _ => 0 end).
-  assert (speed : w * w = squared_speed 2 a b) by (unfold squared_speed, dot, a, b; simpl; ring).
-  pose proof (grape_exponential 2 a b w x Hw speed i j Hi Hj) as H.
-  replace (if Nat.eqb i j then cos (x * w) else if Nat.eqb i 0 then - sin (x * w) else sin (x * w)) with
-    (one i j + sin (x * w) / w * generator a b i j
-      + (1 - cos (x * w)) / (w * w) * mul 2 (generator a b) (generator a b) i j); [exact H|].
-  destruct i as [|[|i]]; [| |lia]; destruct j as [|[|j]]; try lia; unfold one, mul, generator, a, b; simpl; field; exact Hw.
+  intros d e f. induction d as [|d IH]; simpl; [symmetry; apply sum_zero|]. rewrite IH, <- sum_plus. reflexivity.
+Qed.
+Lemma act_ext : forall d A u v i, (forall k, (k < d)%nat -> u k = v k) -> act d A u i = act d A v i.
+Proof. intros. apply sum_ext. intros k Hk. rewrite H by exact Hk. reflexivity. Qed.
+Lemma act_mul : forall d A B v i, act d (mul d A B) v i = act d A (act d B v) i.
+Proof.
+  intros. unfold act, mul. rewrite (sum_ext d _ (fun k => sum d (fun l => A i l * (B l k * v k)))).
+  - rewrite sum_swap. apply sum_ext. intros. apply sum_scale.
+  - intros k _. rewrite Rmult_comm, <- sum_scale. apply sum_ext. intros. ring.
+Qed.
+Lemma act_one : forall d v i, (i < d)%nat -> act d one v i = v i.
+Proof.
+  intros d v i Hi. unfold act. rewrite <- (sum_one d v i Hi). apply sum_ext. intros k _.
+  unfold one. rewrite Nat.eqb_sym. ring.
+Qed.
+Lemma dot_axis : forall d n v, (n < d)%nat -> dot d (axis n) v = v n.
+Proof. intros d n v Hn. rewrite <- (sum_one d v n Hn). apply sum_ext. intros k _. unfold axis. ring. Qed.
+Lemma act_generator : forall d a b v i, act d (generator a b) v i = a i * dot d b v - b i * dot d a v.
+Proof.
+  intros. unfold act, dot, generator. rewrite (sum_ext d _ (fun k => a i * (b k * v k) + - b i * (a k * v k))).
+  - rewrite sum_linear. ring.
+  - intros. ring.
 Qed.
 
-(* Unipotent one-parameter group: if v.u = 0, the matrices I + t u v^T have G(s) G(t) = G(s + t) (part of claim grape-8).
-   False twin: "(s + t)" becomes "(s * t)". *)
+(* The exponential of x L, L = a b^T - b a^T of speed s, is I + sin(x s)/s L + (1 - cos(x s))/s^2 L^2, and L^2 is -s^2
+   times the projector on the span of a and b: it takes them to -s^2 times themselves, and what is orthogonal to both to
+   0; in every dimension (claim grape-1). *)
+Theorem grape_is_a_turn : forall d a b s x, s <> 0 -> s * s = squared_speed d a b ->
+  let L := generator a b in
+  is_exponential d L x (fun i j => one i j + sin (x * s) / s * L i j + (1 - cos (x * s)) / (s * s) * mul d L L i j)
+  /\ (forall i, act d (mul d L L) a i = - (s * s) * a i)
+  /\ (forall i, act d (mul d L L) b i = - (s * s) * b i)
+  /\ (forall v i, dot d a v = 0 -> dot d b v = 0 -> act d (mul d L L) v i = 0).
+Proof.
+  intros d a b s x Hs speed L. unfold L. split; [apply grape_exponential; assumption|].
+  assert (square_acts : forall v i, act d (mul d (generator a b) (generator a b)) v i
+    = a i * (dot d a b * dot d b v - dot d b b * dot d a v) - b i * (dot d a a * dot d b v - dot d a b * dot d a v)).
+  { intros v i. rewrite act_mul, act_generator.
+    assert (inner : forall c, dot d c (act d (generator a b) v) = dot d c a * dot d b v - dot d c b * dot d a v).
+    { intros c. unfold dot at 1. rewrite (sum_ext d _ (fun k => dot d b v * (c k * a k) + - dot d a v * (c k * b k))).
+      - rewrite sum_linear. unfold dot. ring.
+      - intros k _. rewrite act_generator. ring. }
+    rewrite !inner, (dot_sym d b a). ring. }
+  rewrite speed. unfold squared_speed. repeat split; intros; rewrite square_acts.
+  - rewrite (dot_sym d b a). ring.
+  - ring.
+  - rewrite H, H0. ring.
+Qed.
+Lemma grape_is_a_turn_twin : ~ (forall d a b s x, s <> 0 -> s * s = squared_speed d a b ->
+  let L := generator a b in
+  is_exponential d L x (fun i j => one i j + sin (x * s) / s * L i j + (1 + cos (x * s)) / (s * s) * mul d L L i j)
+  /\ (forall i, act d (mul d L L) a i = - (s * s) * a i)
+  /\ (forall i, act d (mul d L L) b i = - (s * s) * b i)
+  /\ (forall v i, dot d a v = 0 -> dot d b v = 0 -> act d (mul d L L) v i = 0)).
+Proof.
+  intros H.
+  assert (speed : 1 * 1 = squared_speed 2 (axis 0) (axis 1)) by (unfold squared_speed, dot, axis, one; simpl; ring).
+  pose proof (grape_exponential 2 (axis 0) (axis 1) 1 0 R1_neq_R0 speed 0%nat 0%nat ltac:(lia) ltac:(lia)) as E.
+  destruct (H 2%nat (axis 0) (axis 1) 1 0 R1_neq_R0 speed) as [F _].
+  pose proof (uniqueness_sum _ _ _ E (F 0%nat 0%nat ltac:(lia) ltac:(lia))) as same. rewrite Rmult_0_l, cos_0 in same.
+  unfold mul, generator, axis, one in same. simpl in same. lra.
+Qed.
+
+(* A product of factors, one for each plane. *)
+Fixpoint product (d : nat) (factor : nat -> matrix) (planes : nat) : matrix :=
+  match planes with O => one | S l => mul d (factor l) (product d factor l) end.
+(* GRAPE's generator for the axes of plane l, which are the coordinates 2l and 2l + 1, counted from 0. *)
+Definition of_plane (l : nat) : matrix := generator (axis (S (2 * l))) (axis (2 * l)).
+
+Lemma plane_speed : forall d l, (S (2 * l) < d)%nat -> 1 * 1 = squared_speed d (axis (S (2 * l))) (axis (2 * l)).
+Proof.
+  intros d l Hl. unfold squared_speed. rewrite !dot_axis by lia. unfold axis, one.
+  rewrite !Nat.eqb_refl. replace (Nat.eqb (S (2 * l)) (2 * l)) with false by (symmetry; apply Nat.eqb_neq; lia).
+  replace (Nat.eqb (2 * l) (S (2 * l))) with false by (symmetry; apply Nat.eqb_neq; lia). ring.
+Qed.
+Lemma plane_turns : forall d l x E v i, (S (2 * l) < d)%nat -> (i < d)%nat -> is_exponential d (of_plane l) x E ->
+  act d E v i = if Nat.eqb i (2 * l) then cos x * v (2 * l)%nat - sin x * v (S (2 * l))
+    else if Nat.eqb i (S (2 * l)) then sin x * v (2 * l)%nat + cos x * v (S (2 * l)) else v i.
+Proof.
+  intros d l x E v i Hl Hi exponential. set (L := of_plane l).
+  assert (entry : forall k, (k < d)%nat -> E i k = one i k + sin x * L i k + (1 - cos x) * mul d L L i k).
+  { intros k Hk.
+    pose proof (grape_exponential d _ _ 1 x R1_neq_R0 (plane_speed d l Hl) i k Hi Hk) as F.
+    rewrite (uniqueness_sum _ _ _ (exponential i k Hi Hk) F). fold (of_plane l). fold L. rewrite Rmult_1_r. field. }
+  transitivity (v i + sin x * act d L v i + (1 - cos x) * act d L (act d L v) i).
+  { rewrite <- act_mul, <- (act_one d v i Hi) at 1. unfold act. rewrite <- !sum_scale, <- !sum_plus.
+    apply sum_ext. intros k Hk. rewrite entry by exact Hk. ring. }
+  unfold L, of_plane. rewrite !act_generator, !dot_axis by lia. rewrite !act_generator, !dot_axis by lia.
+  unfold axis, one. rewrite !Nat.eqb_refl.
+  replace (Nat.eqb (S (2 * l)) (2 * l)) with false by (symmetry; apply Nat.eqb_neq; lia).
+  replace (Nat.eqb (2 * l) (S (2 * l))) with false by (symmetry; apply Nat.eqb_neq; lia).
+  destruct (Nat.eqb_spec i (2 * l)) as [first|other].
+  - subst i. replace (Nat.eqb (2 * l) (S (2 * l))) with false by (symmetry; apply Nat.eqb_neq; lia). ring.
+  - destruct (Nat.eqb_spec i (S (2 * l))) as [second|neither]; [subst i|]; ring.
+Qed.
+
+(* RoPE is GRAPE: in any even dimension 2m, the product over planes of the exponentials of n theta_l L, L the generator
+   of
+   the axes 2l + 1 and 2l, turns each pair of coordinates by n theta_l (claim grape-5). *)
+Theorem grape_is_rope : forall m (theta : nat -> R) n (factor : nat -> matrix),
+  (forall l, (l < m)%nat -> is_exponential (2 * m) (of_plane l) (n * theta l) (factor l)) ->
+  forall v l, (l < m)%nat -> let turned := act (2 * m) (product (2 * m) factor m) v in
+  turned (2 * l)%nat = cos (n * theta l) * v (2 * l)%nat - sin (n * theta l) * v (S (2 * l))
+  /\ turned (S (2 * l)) = sin (n * theta l) * v (2 * l)%nat + cos (n * theta l) * v (S (2 * l)).
+Proof.
+  intros m theta n factor exponential v.
+  assert (H : forall planes, (planes <= m)%nat -> forall l, (l < m)%nat ->
+    act (2 * m) (product (2 * m) factor planes) v (2 * l)%nat
+      = (if Nat.ltb l planes then cos (n * theta l) * v (2 * l)%nat - sin (n * theta l) * v (S (2 * l)) else v (2 *
+        l)%nat)
+    /\ act (2 * m) (product (2 * m) factor planes) v (S (2 * l))
+      = (if Nat.ltb l planes then sin (n * theta l) * v (2 * l)%nat + cos (n * theta l) * v (S (2 * l)) else v (S (2 *
+        l)))).
+  { induction planes as [|p IH]; intros Hp l Hl; [split; apply act_one; lia|].
+    change (product (2 * m) factor (S p)) with (mul (2 * m) (factor p) (product (2 * m) factor p)). rewrite !act_mul.
+    rewrite !(plane_turns (2 * m) p (n * theta p) (factor p)) by (lia || (apply exponential; lia)).
+    destruct (IH ltac:(lia) l Hl) as [first second].
+    replace (Nat.eqb (2 * l) (S (2 * p))) with false by (symmetry; apply Nat.eqb_neq; lia).
+    replace (Nat.eqb (S (2 * l)) (2 * p)) with false by (symmetry; apply Nat.eqb_neq; lia).
+    destruct (Nat.eqb_spec (2 * l) (2 * p)) as [same|other].
+    - assert (l = p) by lia. subst p. rewrite Nat.eqb_refl, first, second, Nat.ltb_irrefl.
+      replace (Nat.ltb l (S l)) with true by (symmetry; apply Nat.ltb_lt; lia). split; reflexivity.
+    - replace (Nat.eqb (S (2 * l)) (S (2 * p))) with false by (symmetry; apply Nat.eqb_neq; lia).
+      rewrite first, second. destruct (Nat.ltb_spec l p) as [below|above].
+      + replace (Nat.ltb l (S p)) with true by (symmetry; apply Nat.ltb_lt; lia). split; reflexivity.
+      + replace (Nat.ltb l (S p)) with false by (symmetry; apply Nat.ltb_ge; lia). split; reflexivity. }
+  intros l Hl turned. destruct (H m (Nat.le_refl m) l Hl) as [first second]. unfold turned. rewrite first, second.
+  replace (Nat.ltb l m) with true by (symmetry; apply Nat.ltb_lt; exact Hl). split; reflexivity.
+Qed.
+Lemma grape_is_rope_twin : ~ (forall m (theta : nat -> R) n (factor : nat -> matrix),
+  (forall l, (l < m)%nat -> is_exponential (2 * m) (of_plane l) (n * theta l) (factor l)) ->
+  forall v l, (l < m)%nat -> let turned := act (2 * m) (product (2 * m) factor m) v in
+  turned (2 * l)%nat = cos (n * theta l) * v (2 * l)%nat + sin (n * theta l) * v (S (2 * l))
+  /\ turned (S (2 * l)) = sin (n * theta l) * v (2 * l)%nat + cos (n * theta l) * v (S (2 * l))).
+Proof.
+  intros H.
+  set (E := fun i j => one i j + sin (1 * (PI / 2) * 1) / 1 * of_plane 0 i j
+    + (1 - cos (1 * (PI / 2) * 1)) / (1 * 1) * mul 2 (of_plane 0) (of_plane 0) i j).
+  assert (exponential : forall l, (l < 1)%nat -> is_exponential (2 * 1) (of_plane l) (1 * (PI / 2)) E).
+  { intros l Hl. replace l with 0%nat by lia. apply grape_exponential; [exact R1_neq_R0|apply plane_speed; lia]. }
+  destruct (H 1%nat (fun _ => PI / 2) 1 (fun _ => E) exponential (axis 1) 0%nat ltac:(lia)) as [false _].
+  destruct (grape_is_rope 1 (fun _ => PI / 2) 1 (fun _ => E) exponential (axis 1) 0%nat ltac:(lia)) as [true _].
+  rewrite true in false. rewrite Rmult_1_l, sin_PI2, cos_PI2 in false. unfold axis, one in false. simpl in false. lra.
+Qed.
+
+(* The unipotent matrices I + t u v^T with v.u = 0. *)
 Definition unipotent (u v : vector) (t : R) : matrix := fun i j => one i j + t * (u i * v j).
-Theorem unipotent_group : forall d u v s t i j, dot d v u = 0 -> (i < d)%nat -> (j < d)%nat ->
+Lemma unipotent_group : forall d u v s t i j, dot d v u = 0 -> (i < d)%nat -> (j < d)%nat ->
   mul d (unipotent u v s) (unipotent u v t) i j = unipotent u v (s + t) i j.
 Proof.
   intros d u v s t i j orthogonal Hi Hj. unfold mul, unipotent.
-  rewrite (sum_ext _ _ (fun k => 1 * (one i k * one k j + t * v j * (u k * one k i)) + s * u i * (v k * one k j + t * v j * (v k * u k)))).
+  rewrite (sum_ext _ _ (fun k => 1 * (one i k * one k j + t * v j * (u k * one k i)) + s * u i * (v k * one k j + t * v
+    j * (v k * u k)))).
   2: { intros k Hk. replace (one k i) with (one i k); [ring|]. unfold one. rewrite Nat.eqb_sym. reflexivity. }
   rewrite sum_linear.
   rewrite (sum_ext _ _ (fun k => 1 * (one i k * one k j) + t * v j * (u k * one k i))) by (intros; ring).
   rewrite sum_linear, sum_one by assumption. rewrite (sum_one d u i Hi).
-  rewrite (sum_ext _ (fun k => v k * one k j + _) (fun k => 1 * (v k * one k j) + t * v j * (v k * u k))) by (intros; ring).
+  rewrite (sum_ext _ (fun k => v k * one k j + _) (fun k => 1 * (v k * one k j) + t * v j * (v k * u k))) by (intros;
+    ring).
   rewrite sum_linear, (sum_one d v j Hj). unfold dot in orthogonal. rewrite orthogonal. ring.
 Qed.
 
-(* A path of links I - psi E is the element of the sum of all psi: FoX, whose psi are -log f (part of claim grape-10).
-   False twin: "(- sum n psi)" becomes "(sum n psi)". *)
-Fixpoint path (d : nat) (u v : vector) (psi : nat -> R) (n : nat) : matrix :=
-  match n with O => one | S l => mul d (unipotent u v (- psi l)) (path d u v psi l) end.
-Theorem fox_path : forall d u v psi n i j, dot d v u = 0 -> (i < d)%nat -> (j < d)%nat ->
-  path d u v psi n i j = unipotent u v (- sum n psi) i j.
+Lemma act_unipotent : forall d u v t x i, (i < d)%nat -> act d (unipotent u v t) x i = x i + t * u i * dot d v x.
 Proof.
-  intros d u v psi n i j orthogonal Hi Hj. revert i Hi. induction n as [|n IH]; intros i Hi.
-  - unfold unipotent. simpl. ring.
-  - simpl path. rewrite (mul_ext d _ _ (unipotent u v (- sum n psi))) by (intros; apply IH; assumption).
-    rewrite unipotent_group by assumption. simpl. f_equal. ring.
+  intros d u v t x i Hi. rewrite <- (act_one d x i Hi) at 1. unfold act, dot, unipotent.
+  rewrite <- sum_scale, <- sum_plus. apply sum_ext. intros. ring.
+Qed.
+(* Score of a query that is moved by s and a key that is moved by the transpose of the element at t. *)
+Lemma unipotent_score : forall d u v s t q k, dot d v u = 0 ->
+  dot d (act d (unipotent u v s) q) (act d (transpose (unipotent u v t)) k) = dot d q k + (s + t) * dot d v q * dot d u
+    k.
+Proof.
+  intros d u v s t q k orthogonal. unfold dot at 1.
+  rewrite (sum_ext d _ (fun n => (q n * k n + s * dot d v q * (u n * k n))
+    + (t * dot d u k * (v n * q n) + s * dot d v q * t * dot d u k * (v n * u n)))).
+  - rewrite !sum_plus, !sum_scale. fold (dot d q k) (dot d u k) (dot d v q) (dot d v u). rewrite orthogonal. ring.
+  - intros n Hn. rewrite act_unipotent by exact Hn.
+    replace (act d (transpose (unipotent u v t)) k n) with (k n + t * v n * dot d u k); [ring|].
+    rewrite <- (act_unipotent d v u t k n Hn). apply sum_ext. intros m _. unfold transpose, unipotent, one.
+    rewrite Nat.eqb_sym. ring.
 Qed.
 
-(* Queries (q, 1, 0) and keys (k, 0, 1) in d + 2 coordinates. *)
+(* Contents in d coordinates, with two more coordinates; the matrix I + t E has the entry t in row d + 1, column d. *)
 Definition extended (d : nat) (q : vector) (x y : R) : vector := fun n =>
   if Nat.ltb n d then q n else if Nat.eqb n d then x else y.
-Definition axis (n : nat) : vector := fun k => one k n.
-
-(* ALiBi: the unipotent element of the distance adds -m (j - i) to the score q.k, for every d (claim grape-8).
-   False twin: "dot d q k - m" becomes "dot d q k + m". *)
-Theorem alibi_by_unipotent : forall d q k m j i,
-  dot (S (S d)) (extended d q 1 0)
-      (fun r => dot (S (S d)) (unipotent (axis d) (axis (S d)) (- m * (j - i)) r) (extended d k 0 1))
-  = dot d q k - m * (j - i).
+Definition element (d : nat) (t : R) : matrix := unipotent (axis (S d)) (axis d) t.
+Lemma element_group : forall d s t i j, (i < S (S d))%nat -> (j < S (S d))%nat ->
+  mul (S (S d)) (element d s) (element d t) i j = element d (s + t) i j.
 Proof.
-  intros. set (t := - m * (j - i)).
-  assert (row : forall r, (r < S (S d))%nat ->
-    dot (S (S d)) (unipotent (axis d) (axis (S d)) t r) (extended d k 0 1) = extended d k 0 1 r + t * one r d).
-  { intros r Hr. unfold dot, unipotent, axis.
-    rewrite (sum_ext _ _ (fun c => 1 * (extended d k 0 1 c * one c r) + t * one r d * (extended d k 0 1 c * one c (S d)))).
-    2: { intros c _. replace (one c r) with (one r c); [ring|]. unfold one. rewrite Nat.eqb_sym. reflexivity. }
-    rewrite sum_linear, !sum_one by lia. unfold extended at 2.
+  intros. apply unipotent_group; try assumption. rewrite dot_axis by lia. unfold axis, one.
+  replace (Nat.eqb d (S d)) with false by (symmetry; apply Nat.eqb_neq; lia). reflexivity.
+Qed.
+Lemma element_score : forall d s t q k,
+  dot (S (S d)) (act (S (S d)) (element d s) (extended d q 1 0)) (act (S (S d)) (transpose (element d t)) (extended d k
+    0 1))
+  = dot d q k + (s + t).
+Proof.
+  intros. unfold element. rewrite unipotent_score, !dot_axis by
+    (try lia; rewrite dot_axis by lia; unfold axis, one; replace (Nat.eqb d (S d)) with false by (symmetry;
+      apply Nat.eqb_neq; lia); reflexivity).
+  assert (E : dot (S (S d)) (extended d q 1 0) (extended d k 0 1) = dot d q k).
+  { unfold dot. simpl. unfold extended at 3 4 5 6. rewrite Nat.ltb_irrefl, Nat.eqb_refl.
     replace (Nat.ltb (S d) d) with false by (symmetry; apply Nat.ltb_ge; lia).
-    replace (Nat.eqb (S d) d) with false by (symmetry; apply Nat.eqb_neq; lia). ring. }
-  unfold dot at 1. rewrite (sum_ext _ _ (fun r => extended d q 1 0 r * (extended d k 0 1 r + t * one r d)))
-    by (intros; rewrite row by assumption; reflexivity).
-  simpl sum. unfold dot. rewrite (sum_ext d _ (fun r => q r * k r)).
-  2: { intros r Hr. unfold extended, one. replace (Nat.ltb r d) with true by (symmetry; apply Nat.ltb_lt; exact Hr).
-       replace (Nat.eqb r d) with false by (symmetry; apply Nat.eqb_neq; lia). ring. }
-  unfold extended, one. rewrite !Nat.ltb_irrefl, !Nat.eqb_refl.
+    replace (Nat.eqb (S d) d) with false by (symmetry; apply Nat.eqb_neq; lia).
+    rewrite (sum_ext d _ (fun n => q n * k n)); [ring|]. intros n Hn. unfold extended.
+    replace (Nat.ltb n d) with true by (symmetry; apply Nat.ltb_lt; exact Hn). reflexivity. }
+  rewrite E. unfold extended. rewrite Nat.ltb_irrefl, Nat.eqb_refl.
   replace (Nat.ltb (S d) d) with false by (symmetry; apply Nat.ltb_ge; lia).
-  replace (Nat.eqb (S d) d) with false by (symmetry; apply Nat.eqb_neq; lia). unfold t. ring.
+  replace (Nat.eqb (S d) d) with false by (symmetry; apply Nat.eqb_neq; lia). ring.
+Qed.
+
+(* ALiBi is GRAPE-A: G(t) = I - m t E is a one-parameter group on two coordinates beside the content, and with the query
+   moved by G(j) and the key by the inverse transpose of G(i) the score is q.k - m (j - i), for every d (claim grape-8).
+   *)
+Theorem grape_is_alibi : forall d m, let D := S (S d) in let G t := element d (- m * t) in
+  (forall r c, G 0 r c = one r c)
+  /\ (forall s t r c, (r < D)%nat -> (c < D)%nat -> mul D (G s) (G t) r c = G (s + t) r c)
+  /\ forall q k j i, dot D (act D (G j) (extended d q 1 0)) (act D (transpose (G (- i))) (extended d k 0 1))
+    = dot d q k - m * (j - i).
+Proof.
+  intros d m D G. unfold D, G. split; [|split].
+  - intros. unfold element, unipotent. ring.
+  - intros. rewrite element_group by assumption. f_equal. ring.
+  - intros. rewrite element_score. ring.
+Qed.
+Lemma grape_is_alibi_twin : ~ (forall d m, let D := S (S d) in let G t := element d (- m * t) in
+  (forall r c, G 0 r c = one r c)
+  /\ (forall s t r c, (r < D)%nat -> (c < D)%nat -> mul D (G s) (G t) r c = G (s + t) r c)
+  /\ forall q k j i, dot D (act D (G j) (extended d q 1 0)) (act D (transpose (G i)) (extended d k 0 1))
+    = dot d q k - m * (j - i)).
+Proof.
+  intros H. destruct (H 0%nat 1) as [_ [_ false]]. specialize (false (fun _ => 0) (fun _ => 0) 1 1).
+  rewrite element_score in false. lra.
+Qed.
+
+(* FoX is GRAPE-A: the links I + log f_l E, psi_l = - log f_l, multiply along a path to I + (sum of log f_l) E, and with
+   the query moved by the path up to j and the key by the inverse transpose of the path up to i the score is q.k plus
+     the
+   sum of log f_l over the path between them, for every d and every path (claim grape-10). *)
+Fixpoint path (d : nat) (f : nat -> R) (n : nat) : matrix :=
+  match n with O => one | S l => mul (S (S d)) (element d (ln (f l))) (path d f l) end.
+Theorem grape_is_fox : forall d (f : nat -> R), let D := S (S d) in
+  (forall n r c, (r < D)%nat -> (c < D)%nat -> path d f n r c = element d (sum n (fun l => ln (f l))) r c)
+  /\ forall i D' inverse q k, (forall r c, (r < D)%nat -> (c < D)%nat -> mul D (path d f i) inverse r c = one r c) ->
+    dot D (act D (path d f (i + D')) (extended d q 1 0)) (act D (transpose inverse) (extended d k 0 1))
+    = dot d q k + sum D' (fun l => ln (f (i + l)%nat)).
+Proof.
+  intros d f D. unfold D.
+  assert (collapsed : forall n r c, (r < S (S d))%nat -> (c < S (S d))%nat ->
+    path d f n r c = element d (sum n (fun l => ln (f l))) r c).
+  { induction n as [|n IH]; intros r c Hr Hc; [unfold element, unipotent; simpl; ring|]. simpl path.
+    rewrite (mul_ext _ _ _ (element d (sum n (fun l => ln (f l))))) by (intros; apply IH; assumption).
+    rewrite element_group by assumption. simpl. f_equal. ring. }
+  split; [exact collapsed|]. intros i D' inverse q k inverts.
+  set (total := sum i (fun l => ln (f l))).
+  assert (known : forall r c, (r < S (S d))%nat -> (c < S (S d))%nat -> inverse r c = element d (- total) r c).
+  { intros r c Hr Hc.
+    transitivity (mul (S (S d)) (element d (- total)) (mul (S (S d)) (path d f i) inverse) r c).
+    - transitivity (act (S (S d)) (mul (S (S d)) (element d (- total)) (path d f i)) (fun k => inverse k c) r).
+      + rewrite <- (act_one (S (S d)) (fun k => inverse k c) r Hr). unfold act. apply sum_ext. intros l Hl. f_equal.
+        rewrite (mul_ext _ _ _ (element d total)) by (intros; apply collapsed; assumption).
+        rewrite element_group by assumption. unfold element, unipotent. ring.
+      + rewrite act_mul. reflexivity.
+    - rewrite (mul_ext _ _ _ one) by (intros; apply inverts; assumption). apply mul_one. exact Hc. }
+  transitivity (dot (S (S d)) (act (S (S d)) (element d (sum (i + D') (fun l => ln (f l)))) (extended d q 1 0))
+    (act (S (S d)) (transpose (element d (- total))) (extended d k 0 1))).
+  - apply sum_ext. intros r Hr. f_equal; apply sum_ext; intros c Hc; f_equal; [apply collapsed|apply known]; assumption.
+  - rewrite element_score. f_equal. unfold total. clear. induction D' as [|n IH].
+    + rewrite Nat.add_0_r. simpl. ring.
+    + rewrite Nat.add_succ_r. simpl. rewrite <- IH. ring.
+Qed.
+Lemma grape_is_fox_twin : ~ (forall d (f : nat -> R), let D := S (S d) in
+  (forall n r c, (r < D)%nat -> (c < D)%nat -> path d f n r c = element d (sum n (fun l => ln (f l))) r c)
+  /\ forall i D' inverse q k, (forall r c, (r < D)%nat -> (c < D)%nat -> mul D (path d f i) inverse r c = one r c) ->
+    dot D (act D (path d f (i + D')) (extended d q 1 0)) (act D (transpose inverse) (extended d k 0 1))
+    = dot d q k - sum D' (fun l => ln (f (i + l)%nat))).
+Proof.
+  intros H. destruct (H 0%nat (fun _ => exp 1)) as [_ false]. destruct (grape_is_fox 0 (fun _ => exp 1)) as [_ true].
+  assert (inverts : forall r c, (r < 2)%nat -> (c < 2)%nat -> mul 2 (path 0 (fun _ => exp 1) 0) one r c = one r c)
+    by (intros; apply mul_one; assumption).
+  specialize (false 0%nat 1%nat one (fun _ => 0) (fun _ => 0) inverts).
+  rewrite (true 0%nat 1%nat one (fun _ => 0) (fun _ => 0) inverts) in false.
+  simpl in false. rewrite ln_exp in false. lra.
 Qed.

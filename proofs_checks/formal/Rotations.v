@@ -1,6 +1,6 @@
 (* RoPE and HoPE: real sine, cosine and exponential, any real positions and frequencies. *)
 
-Require Import Reals Lra Nsatz.
+Require Import Reals Lra.
 From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
 
@@ -10,6 +10,11 @@ Definition turn2 (x v1 v2 : R) := sin x * v1 + cos x * v2.
 Definition boost1 (x v1 v2 : R) := cosh x * v1 + sinh x * v2.
 Definition boost2 (x v1 v2 : R) := sinh x * v1 + cosh x * v2.
 
+(* Sum over the planes of a head, each with its own frequency. *)
+Fixpoint over (planes : nat) (f : nat -> R) : R := match planes with O => 0 | S p => over p f + f p end.
+Lemma over_ext : forall planes f g, (forall p, f p = g p) -> over planes f = over planes g.
+Proof. intros planes f g H. induction planes as [|p IH]; simpl; [reflexivity|]. rewrite IH, H. reflexivity. Qed.
+
 (* Score of query (q1, q2) at position j and key (k1, k2) at position i in one plane. *)
 Definition rope (w q1 q2 k1 k2 j i : R) :=
   turn1 (j * w) q1 q2 * turn1 (i * w) k1 k2 + turn2 (j * w) q1 q2 * turn2 (i * w) k1 k2.
@@ -17,9 +22,7 @@ Definition hope (w w' q1 q2 k1 k2 j i : R) :=
   (exp (- (j * w')) * boost1 (j * w) q1 q2) * (exp (i * w') * boost1 (- (i * w)) k1 k2)
   + (exp (- (j * w')) * boost2 (j * w) q1 q2) * (exp (i * w') * boost2 (- (i * w)) k1 k2).
 
-(* RoPE's score is that of the key and the query turned by the distance (claim rope-1).
-   False twin: "cos ((j - i) * w)" becomes "cos ((j + i) * w)". *)
-Theorem rope_relative : forall w q1 q2 k1 k2 j i,
+Lemma rope_relative : forall w q1 q2 k1 k2 j i,
   rope w q1 q2 k1 k2 j i
   = (q1 * k1 + q2 * k2) * cos ((j - i) * w) + (q1 * k2 - q2 * k1) * sin ((j - i) * w).
 Proof.
@@ -28,31 +31,42 @@ Proof.
   rewrite cos_minus, sin_minus. ring.
 Qed.
 
-(* RoPE keeps norms (claim rope-2).
-   False twin: "= v1 * v1 + v2 * v2" becomes "= v1 * v1 + 2 * v2 * v2". *)
-Theorem rope_keeps_norms : forall x v1 v2,
-  turn1 x v1 v2 * turn1 x v1 v2 + turn2 x v1 v2 * turn2 x v1 v2 = v1 * v1 + v2 * v2.
+(* RoPE's score is a function of the distance j - i, on any number of planes (claim rope-1). *)
+Theorem rope_is_relative : forall planes w q1 q2 k1 k2, exists score : R -> R, forall j i,
+  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i) = score (j - i).
 Proof.
-  intros. unfold turn1, turn2. pose proof (sin2_cos2 x) as H. unfold Rsqr in H. nsatz.
+  intros. exists (fun D => over planes (fun p => (q1 p * k1 p + q2 p * k2 p) * cos (D * w p)
+    + (q1 p * k2 p - q2 p * k1 p) * sin (D * w p))).
+  intros. apply over_ext. intros. apply rope_relative.
+Qed.
+Lemma rope_is_relative_twin : ~ (forall planes w q1 q2 k1 k2, exists score : R -> R, forall j i,
+  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i) = score (j + i)).
+Proof.
+  intros H. destruct (H 1%nat (fun _ => 1) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0)) as [score E].
+  pose proof (E PI 0) as far. pose proof (E (PI / 2) (PI / 2)) as near. simpl in far, near.
+  rewrite rope_relative in far, near. replace ((PI - 0) * 1) with PI in far by ring.
+  replace ((PI / 2 - PI / 2) * 1) with 0 in near by ring. replace (PI / 2 + PI / 2) with (PI + 0) in near by field.
+  rewrite cos_PI in far. rewrite cos_0, sin_0 in near. lra.
 Qed.
 
-(* RoPE on any number of planes, each with its frequency: a common shift of both positions changes no score (claim rope-1).
-   False twin: "(i + s) planes" becomes "i planes". *)
-Fixpoint rope_score (w q1 q2 k1 k2 : nat -> R) (j i : R) (planes : nat) : R :=
-  match planes with
-  | O => 0
-  | S p => rope_score w q1 q2 k1 k2 j i p + rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i
-  end.
-Theorem rope_shift : forall w q1 q2 k1 k2 j i s planes,
-  rope_score w q1 q2 k1 k2 (j + s) (i + s) planes = rope_score w q1 q2 k1 k2 j i planes.
+(* RoPE keeps the norms of queries and keys at every position, on any number of planes (claim rope-2). *)
+Theorem rope_keeps_norms : forall planes (w v1 v2 : nat -> R) x,
+  over planes (fun p => turn1 (x * w p) (v1 p) (v2 p) ^ 2 + turn2 (x * w p) (v1 p) (v2 p) ^ 2)
+  = over planes (fun p => v1 p ^ 2 + v2 p ^ 2).
 Proof.
-  intros. induction planes as [|p IH]; [reflexivity|].
-  simpl. rewrite IH, !rope_relative. replace (j + s - (i + s)) with (j - i) by ring. ring.
+  intros. apply over_ext. intros p. unfold turn1, turn2. pose proof (sin2_cos2 (x * w p)) as H. unfold Rsqr in H.
+  transitivity ((sin (x * w p) * sin (x * w p) + cos (x * w p) * cos (x * w p)) * (v1 p ^ 2 + v2 p ^ 2)); [|rewrite H];
+    ring.
+Qed.
+Lemma rope_keeps_norms_twin : ~ (forall planes (w v1 v2 : nat -> R) x,
+  over planes (fun p => turn1 (x * w p) (v1 p) (v2 p) ^ 2 + turn2 (x * w p) (v1 p) (v2 p) ^ 2)
+  = over planes (fun p => v1 p ^ 2 + 2 * v2 p ^ 2)).
+Proof.
+  intros H. specialize (H 1%nat (fun _ => 1) (fun _ => 0) (fun _ => 1) 0). rewrite rope_keeps_norms in H.
+  simpl in H. lra.
 Qed.
 
-(* HoPE's score is relative, with the damping of the distance (claim hope-1).
-   False twin: "sinh ((j - i) * w)" becomes "- sinh ((j - i) * w)". *)
-Theorem hope_relative : forall w w' q1 q2 k1 k2 j i,
+Lemma hope_relative : forall w w' q1 q2 k1 k2 j i,
   hope w w' q1 q2 k1 k2 j i
   = exp (- ((j - i) * w')) * ((q1 * k1 + q2 * k2) * cosh ((j - i) * w) + (q1 * k2 + q2 * k1) * sinh ((j - i) * w)).
 Proof.
@@ -65,8 +79,30 @@ Proof.
   pose proof (exp_pos (j * w')). field. repeat split; apply Rgt_not_eq; assumption.
 Qed.
 
-(* No real rates other than 0 make HoPE's planes turn: RoPE with frequency u is no case of real HoPE (part of claim hope-6-real).
-   False twin: "u = 0" becomes "u <> 0". *)
+(* HoPE's score depends on positions through D = j - i alone: on each plane it is a channel that falls by e^-(w' - w) a
+   step and one that falls by e^-(w' + w) (claim hope-1). *)
+Theorem hope_has_two_channels : forall planes (w w' q1 q2 k1 k2 : nat -> R) j i,
+  over planes (fun p => hope (w p) (w' p) (q1 p) (q2 p) (k1 p) (k2 p) j i)
+  = over planes (fun p => (q1 p + q2 p) * (k1 p + k2 p) / 2 * exp (- (w' p - w p) * (j - i))
+      + (q1 p - q2 p) * (k1 p - k2 p) / 2 * exp (- (w' p + w p) * (j - i))).
+Proof.
+  intros. apply over_ext. intros p. rewrite hope_relative.
+  replace (- (w' p - w p) * (j - i)) with (- ((j - i) * w' p) + (j - i) * w p) by ring.
+  replace (- (w' p + w p) * (j - i)) with (- ((j - i) * w' p) + - ((j - i) * w p)) by ring.
+  rewrite !exp_plus. unfold cosh, sinh. field.
+Qed.
+Lemma hope_has_two_channels_twin : ~ (forall planes (w w' q1 q2 k1 k2 : nat -> R) j i,
+  over planes (fun p => hope (w p) (w' p) (q1 p) (q2 p) (k1 p) (k2 p) j i)
+  = over planes (fun p => (q1 p + q2 p) * (k1 p + k2 p) / 2 * exp (- (w' p - w p) * (j - i))
+      + (q1 p - q2 p) * (k1 p - k2 p) / 2 * exp (- (w' p - w p) * (j - i)))).
+Proof.
+  intros H. specialize (H 1%nat (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0) 1 0).
+  rewrite hope_has_two_channels in H. simpl in H.
+  pose proof (exp_increasing (- (0 + 1) * (1 - 0)) (- (0 - 1) * (1 - 0)) ltac:(lra)). lra.
+Qed.
+
+(* No real rates other than 0 make HoPE's planes turn: RoPE with frequency u is no case of real HoPE (part of claim
+   hope-6-real). *)
 Theorem hope_at_real_rate_is_not_rope : forall w w' u,
   (forall q1 q2 k1 k2 j i, hope w w' q1 q2 k1 k2 j i = rope u q1 q2 k1 k2 j i) -> u = 0.
 Proof.
@@ -79,15 +115,19 @@ Proof.
   assert (0 < exp y * cosh x) by (apply Rmult_lt_0_compat; [assumption|unfold cosh; lra]).
   lra.
 Qed.
+Lemma hope_at_real_rate_is_not_rope_twin : ~ (forall w w' u,
+  (forall q1 q2 k1 k2 j i, hope w w' q1 q2 k1 k2 j i = rope u q1 q2 k1 k2 j i) -> u <> 0).
+Proof.
+  intros H. apply (H 0 0 0); [|reflexivity]. intros. rewrite hope_relative, rope_relative.
+  rewrite !Rmult_0_r, Ropp_0, exp_0, cos_0, sin_0, cosh_0, sinh_0. ring.
+Qed.
 
 (* The complex exponential, and cosh and sinh of a complex number. *)
 Definition cexp (z : C) : C := (exp (fst z) * cos (snd z), exp (fst z) * sin (snd z)).
 Definition ccosh (z : C) : C := ((cexp z + cexp (- z)) / 2)%C.
 Definition csinh (z : C) : C := ((cexp z - cexp (- z)) / 2)%C.
 
-(* HoPE at the imaginary rate i x, in the basis diag(1, i), is RoPE's rotation by x (claim hope-6-complex).
-   False twin: "(Ci * turn2 x v1 v2)" becomes "(- Ci * turn2 x v1 v2)". *)
-Theorem hope_at_imaginary_rate_is_rope : forall x v1 v2 : R,
+Lemma hope_turns : forall x v1 v2 : R,
   (ccosh (Ci * x) * v1 + csinh (Ci * x) * (Ci * v2))%C = RtoC (turn1 x v1 v2)
   /\ (csinh (Ci * x) * v1 + ccosh (Ci * x) * (Ci * v2))%C = (Ci * turn2 x v1 v2)%C.
 Proof.
@@ -97,4 +137,170 @@ Proof.
   unfold ccosh, csinh. replace (- (Ci * x))%C with (Ci * RtoC (- x))%C by (rewrite RtoC_opp; ring).
   rewrite !H, cos_neg, sin_neg. unfold turn1, turn2.
   split; apply injective_projections; simpl; field.
+Qed.
+Lemma hope_turns_back : forall x v1 v2 : R,
+  (ccosh (- (Ci * x)) * v1 + csinh (- (Ci * x)) * (- Ci * v2))%C = RtoC (turn1 x v1 v2)
+  /\ (csinh (- (Ci * x)) * v1 + ccosh (- (Ci * x)) * (- Ci * v2))%C = (- Ci * turn2 x v1 v2)%C.
+Proof.
+  intros. destruct (hope_turns x v1 v2) as [first second]. unfold ccosh, csinh in *.
+  replace (- - (Ci * x))%C with (Ci * x)%C by ring. split; [rewrite <- first|].
+  - field. intros E. apply (f_equal fst) in E. simpl in E. lra.
+  - transitivity (- (Ci * turn2 x v1 v2))%C; [rewrite <- second|ring].
+    field. intros E. apply (f_equal fst) in E. simpl in E. lra.
+Qed.
+
+(* HoPE with an imaginary rate i w, no damping and queries in the basis C = diag(1, i), keys in C^-1, has RoPE's scores,
+   on any number of planes (claim hope-6-complex). *)
+Fixpoint cover (planes : nat) (f : nat -> C) : C := match planes with O => RtoC 0 | S p => (cover p f + f p)%C end.
+Definition complex_hope (x y : C) (q1 q2 k1 k2 : C) : C :=
+  ((ccosh x * q1 + csinh x * q2) * (ccosh (- y) * k1 + csinh (- y) * k2)
+   + (csinh x * q1 + ccosh x * q2) * (csinh (- y) * k1 + ccosh (- y) * k2))%C.
+Theorem hope_at_imaginary_rate_is_rope : forall planes (w q1 q2 k1 k2 : nat -> R) (j i : R),
+  cover planes (fun p =>
+    complex_hope (Ci * (j * w p)%R) (Ci * (i * w p)%R) (q1 p) (Ci * q2 p) (k1 p) (- Ci * k2 p))%C
+  = RtoC (over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i)).
+Proof.
+  intros. induction planes as [|p IH]; [reflexivity|]. simpl. rewrite IH, RtoC_plus. f_equal.
+  unfold complex_hope, rope. destruct (hope_turns (j * w p) (q1 p) (q2 p)) as [E1 E2].
+  destruct (hope_turns_back (i * w p) (k1 p) (k2 p)) as [F1 F2]. rewrite E1, E2, F1, F2.
+  rewrite RtoC_plus, !RtoC_mult. replace (Ci * turn2 (j * w p) (q1 p) (q2 p) * (- Ci * turn2 (i * w p) (k1 p) (k2 p)))%C
+    with (- (Ci * Ci) * (turn2 (j * w p) (q1 p) (q2 p) * turn2 (i * w p) (k1 p) (k2 p)))%C by ring.
+  replace (Ci * Ci)%C with (- (1))%C by (apply injective_projections; simpl; ring). ring.
+Qed.
+Lemma hope_at_imaginary_rate_is_rope_twin : ~ (forall planes (w q1 q2 k1 k2 : nat -> R) (j i : R),
+  cover planes (fun p =>
+    complex_hope (Ci * (j * w p)%R) (Ci * (i * w p)%R) (q1 p) (Ci * q2 p) (k1 p) (Ci * k2 p))%C
+  = RtoC (over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i))).
+Proof.
+  intros H. specialize (H 1%nat (fun _ => 0) (fun _ => 0) (fun _ => 1) (fun _ => 0) (fun _ => 1) 0 0).
+  assert (zero : (Ci * (0 * 0)%R)%C = RtoC 0) by (apply injective_projections; simpl; ring).
+  simpl in H. rewrite zero in H. apply (f_equal fst) in H.
+  unfold complex_hope, ccosh, csinh, cexp, rope, turn1, turn2 in H. simpl in H.
+  rewrite !Rmult_0_l, ?Ropp_0, exp_0, cos_0, sin_0 in H. lra.
+Qed.
+
+(* The sinusoidal code has (sin p w, cos p w) on each plane. The code of position p + k is a fixed matrix times the code
+   of
+   p, for every p: on each plane it is (a, b; -b, a) with a^2 + b^2 = 1, so it is orthogonal (claim sin-1). *)
+Theorem sinusoidal_codes_turn : forall w k, exists a b : nat -> R, (forall p, a p ^ 2 + b p ^ 2 = 1)
+  /\ forall p n, sin ((n + k) * w p) = a p * sin (n * w p) + b p * cos (n * w p)
+    /\ cos ((n + k) * w p) = - b p * sin (n * w p) + a p * cos (n * w p).
+Proof.
+  intros w k. exists (fun p => cos (k * w p)), (fun p => sin (k * w p)). split.
+  - intros p. pose proof (sin2_cos2 (k * w p)) as H. unfold Rsqr in H. rewrite <- H. ring.
+  - intros p n. rewrite Rmult_plus_distr_r, sin_plus, cos_plus. split; ring.
+Qed.
+Lemma sinusoidal_codes_turn_twin : ~ (forall w k, exists a b : nat -> R, (forall p, a p ^ 2 + b p ^ 2 = 1)
+  /\ forall p n, sin ((n + k) * w p) = a p * sin (n * w p) + b p * cos (n * w p)
+    /\ cos ((n + k) * w p) = b p * sin (n * w p) + a p * cos (n * w p)).
+Proof.
+  intros H. destruct (H (fun _ => 1) (PI / 2)) as [a [b [_ turns]]].
+  destruct (turns 0%nat 0) as [first _]. destruct (turns 0%nat (PI / 2)) as [_ second].
+  replace ((0 + PI / 2) * 1) with (PI / 2) in first by ring. replace ((PI / 2 + PI / 2) * 1) with PI in second by field.
+  rewrite Rmult_0_l, sin_0, cos_0, sin_PI2 in first. rewrite Rmult_1_r, sin_PI2, cos_PI2, cos_PI in second. lra.
+Qed.
+
+(* All sinusoidal codes of D = 2 planes numbers have the squared norm D / 2 (claim sin-3). *)
+Theorem sinusoidal_codes_have_one_norm : forall planes w n,
+  over planes (fun p => sin (n * w p) ^ 2 + cos (n * w p) ^ 2) = (2 * INR planes) / 2.
+Proof.
+  intros planes w n. rewrite (over_ext planes _ (fun _ => 1)).
+  - induction planes as [|p IH]; [simpl; field|]. rewrite S_INR. simpl. rewrite IH. field.
+  - intros p. pose proof (sin2_cos2 (n * w p)) as H. unfold Rsqr in H. rewrite <- H. ring.
+Qed.
+Lemma sinusoidal_codes_have_one_norm_twin : ~ (forall planes w n,
+  over planes (fun p => sin (n * w p) ^ 2 + cos (n * w p) ^ 2) = 2 * INR planes).
+Proof.
+  intros H. specialize (H 1%nat (fun _ => 1) 0). rewrite sinusoidal_codes_have_one_norm in H. simpl in H. lra.
+Qed.
+
+(* Dividing positions by s is dividing every frequency of RoPE by s (claim pi-1). *)
+Theorem interpolation_slows : forall planes w q1 q2 k1 k2 s j i, s <> 0 ->
+  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) (j / s) (i / s))
+  = over planes (fun p => rope (w p / s) (q1 p) (q2 p) (k1 p) (k2 p) j i).
+Proof.
+  intros planes w q1 q2 k1 k2 s j i Hs. apply over_ext. intros p. unfold rope.
+  replace (j / s * w p) with (j * (w p / s)) by (field; exact Hs).
+  replace (i / s * w p) with (i * (w p / s)) by (field; exact Hs). reflexivity.
+Qed.
+Lemma interpolation_slows_twin : ~ (forall planes w q1 q2 k1 k2 s j i, s <> 0 ->
+  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) (j / s) (i / s))
+  = over planes (fun p => rope (w p * s) (q1 p) (q2 p) (k1 p) (k2 p) j i)).
+Proof.
+  intros H. specialize (H 1%nat (fun _ => 2) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0) 2 (PI / 2) 0
+    ltac:(lra)).
+  simpl in H. rewrite !rope_relative in H. replace ((PI / 2 / 2 - 0 / 2) * 2) with (PI / 2) in H by field.
+  replace ((PI / 2 - 0) * (2 * 2)) with (2 * PI) in H by field. rewrite cos_PI2, sin_PI2, cos_2PI, sin_2PI in H. lra.
+Qed.
+
+(* Interpolated neighbours differ by the angle theta / s in each plane (claim pi-6). *)
+Theorem interpolated_neighbours : forall (w v1 v2 : nat -> R) s i p, s <> 0 ->
+  turn1 ((i + 1) / s * w p) (v1 p) (v2 p)
+    = turn1 (w p / s) (turn1 (i / s * w p) (v1 p) (v2 p)) (turn2 (i / s * w p) (v1 p) (v2 p))
+  /\ turn2 ((i + 1) / s * w p) (v1 p) (v2 p)
+    = turn2 (w p / s) (turn1 (i / s * w p) (v1 p) (v2 p)) (turn2 (i / s * w p) (v1 p) (v2 p)).
+Proof.
+  intros w v1 v2 s i p Hs. replace ((i + 1) / s * w p) with (w p / s + i / s * w p) by (field; exact Hs).
+  unfold turn1, turn2. rewrite cos_plus, sin_plus. split; ring.
+Qed.
+Lemma interpolated_neighbours_twin : ~ (forall (w v1 v2 : nat -> R) s i p, s <> 0 ->
+  turn1 ((i + 1) / s * w p) (v1 p) (v2 p)
+    = turn1 (w p) (turn1 (i / s * w p) (v1 p) (v2 p)) (turn2 (i / s * w p) (v1 p) (v2 p))
+  /\ turn2 ((i + 1) / s * w p) (v1 p) (v2 p)
+    = turn2 (w p) (turn1 (i / s * w p) (v1 p) (v2 p)) (turn2 (i / s * w p) (v1 p) (v2 p))).
+Proof.
+  intros H. destruct (H (fun _ => PI) (fun _ => 1) (fun _ => 0) 2 0 0%nat ltac:(lra)) as [false _].
+  replace ((0 + 1) / 2 * PI) with (PI / 2) in false by field. replace (0 / 2 * PI) with 0 in false by field.
+  unfold turn1, turn2 in false. rewrite cos_0, sin_0, cos_PI, sin_PI, cos_PI2, sin_PI2 in false. lra.
+Qed.
+
+(* xPos multiplies the query by zeta^(j / 512) and the key by zeta^(-i / 512) in each plane: the score depends on j - i
+   alone, and is RoPE's kernel times zeta^((j - i) / 512) in each plane (claim xpos-1). *)
+Theorem xpos_is_relative : forall planes (w zeta q1 q2 k1 k2 : nat -> R) j i, (forall p, 0 < zeta p) ->
+  over planes (fun p => Rpower (zeta p) (j / 512) * turn1 (j * w p) (q1 p) (q2 p)
+      * (Rpower (zeta p) (- i / 512) * turn1 (i * w p) (k1 p) (k2 p))
+    + Rpower (zeta p) (j / 512) * turn2 (j * w p) (q1 p) (q2 p)
+      * (Rpower (zeta p) (- i / 512) * turn2 (i * w p) (k1 p) (k2 p)))
+  = over planes (fun p => Rpower (zeta p) ((j - i) / 512)
+    * ((q1 p * k1 p + q2 p * k2 p) * cos ((j - i) * w p) + (q1 p * k2 p - q2 p * k1 p) * sin ((j - i) * w p))).
+Proof.
+  intros planes w zeta q1 q2 k1 k2 j i Hz. apply over_ext. intros p.
+  rewrite <- rope_relative. unfold rope.
+  replace ((j - i) / 512) with (j / 512 + - i / 512) by field. rewrite Rpower_plus. ring.
+Qed.
+Lemma xpos_is_relative_twin : ~ (forall planes (w zeta q1 q2 k1 k2 : nat -> R) j i, (forall p, 0 < zeta p) ->
+  over planes (fun p => Rpower (zeta p) (j / 512) * turn1 (j * w p) (q1 p) (q2 p)
+      * (Rpower (zeta p) (i / 512) * turn1 (i * w p) (k1 p) (k2 p))
+    + Rpower (zeta p) (j / 512) * turn2 (j * w p) (q1 p) (q2 p)
+      * (Rpower (zeta p) (i / 512) * turn2 (i * w p) (k1 p) (k2 p)))
+  = over planes (fun p => Rpower (zeta p) ((j - i) / 512)
+    * ((q1 p * k1 p + q2 p * k2 p) * cos ((j - i) * w p) + (q1 p * k2 p - q2 p * k1 p) * sin ((j - i) * w p)))).
+Proof.
+  intros H. specialize (H 1%nat (fun _ => 0) (fun _ => exp 1) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0) 512
+    512
+    ltac:(intros; apply exp_pos)).
+  simpl in H. unfold Rpower, turn1, turn2 in H. rewrite ln_exp, !Rmult_0_r, cos_0, sin_0 in H.
+  replace ((512 - 512) / 512 * 1) with 0 in H by field. replace (512 / 512 * 1) with 1 in H by field.
+  rewrite exp_0 in H. pose proof (exp_increasing 0 1 ltac:(lra)). rewrite exp_0 in *.
+  pose proof (Rmult_gt_0_lt_compat 1 (exp 1) 1 (exp 1) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)). lra.
+Qed.
+
+(* YaRN mixes each frequency w with w / s by a ramp and multiplies scores by (0.1 ln s + 1)^2: at s = 1 it is RoPE,
+   whatever the ramp (claim yarn-5). *)
+Theorem yarn_at_one_is_rope : forall planes (w ramp q1 q2 k1 k2 : nat -> R) j i,
+  let yarn s := (1 / 10 * ln s + 1) ^ 2
+    * over planes (fun p => rope (ramp p * w p + (1 - ramp p) * (w p / s)) (q1 p) (q2 p) (k1 p) (k2 p) j i) in
+  yarn 1 = over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i).
+Proof.
+  intros. unfold yarn. rewrite ln_1. replace ((1 / 10 * 0 + 1) ^ 2) with 1 by ring. rewrite Rmult_1_l.
+  apply over_ext. intros p. f_equal. field.
+Qed.
+Lemma yarn_at_one_is_rope_twin : ~ (forall planes (w ramp q1 q2 k1 k2 : nat -> R) j i,
+  let yarn s := (1 / 10 * ln s + 1) ^ 2
+    * over planes (fun p => rope (ramp p * w p + (1 - ramp p) * (w p / s)) (q1 p) (q2 p) (k1 p) (k2 p) j i) in
+  yarn 2 = over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i)).
+Proof.
+  intros H. specialize (H 1%nat (fun _ => 0) (fun _ => 0) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0) 0 0).
+  simpl in H. unfold rope, turn1, turn2 in H. rewrite !Rmult_0_l, cos_0, sin_0 in H.
+  assert (0 < ln 2) by (rewrite <- ln_1; apply ln_increasing; lra). nra.
 Qed.

@@ -1,69 +1,48 @@
-(* Position-only linear attention: Theorems 1 and 2, SRC, and what an equal SRC leaves open, for all sizes. *)
+(* Position-only linear attention under gradient descent: Theorems 1 and 2; SRC, and what an equal SRC leaves open.
+
+   A pair is a query with a key up to it; training meets some pairs, all pairs are those of N.  A relation phi gives
+     each
+   pair a label and each label has one parameter: the output at a query is the sum over its pairs p of theta (phi p)
+     times
+   the token of p, and the target has A p in its place.  Sizes, relations, targets and starts are any. *)
 
 Require Import Reals Lra Lia List Bool Arith.
+From Coquelicot Require Import Coquelicot.
 Import ListNotations.
 Open Scope R_scope.
 
-(* Interval without its third that holds x. *)
-Definition narrowed (I : R * R) (x : R) : R * R :=
-  let (a, b) := I in
-  if Rle_dec x ((a + b) / 2) then (a + 2 * (b - a) / 3, b) else (a, a + (b - a) / 3).
-Fixpoint narrow (u : nat -> R) (a b : R) (n : nat) : R * R :=
-  match n with O => (a, b) | S m => narrowed (narrow u a b m) (u m) end.
-
-Lemma narrow_spec : forall u a b n, a < b ->
-  fst (narrow u a b n) < snd (narrow u a b n)
-  /\ fst (narrow u a b n) <= fst (narrow u a b (S n))
-  /\ snd (narrow u a b (S n)) <= snd (narrow u a b n)
-  /\ (u n < fst (narrow u a b (S n)) \/ snd (narrow u a b (S n)) < u n).
-Proof.
-  intros u a b n H. assert (lt : fst (narrow u a b n) < snd (narrow u a b n)).
-  { induction n as [|n IH]; [exact H|]. simpl. destruct (narrow u a b n) as [x y]. simpl in *.
-    destruct (Rle_dec (u n) ((x + y) / 2)); simpl; lra. }
-  split; [exact lt|]. simpl. destruct (narrow u a b n) as [x y]. simpl in *.
-  destruct (Rle_dec (u n) ((x + y) / 2)); simpl; lra.
-Qed.
-
-(* Theorem 1 (1a): whatever a fixed learner makes of the training data with each of countably many relations, its outputs
-   miss some value of an entry beyond training, within any bound M > 0 (part of claim pola-1a).
-   False twin: "learned n <> entry" becomes "learned n = entry". *)
-Theorem theorem_1a : forall (learned : nat -> R) M, 0 < M ->
-  exists entry, Rabs entry <= M /\ forall n, learned n <> entry.
-Proof.
-  intros u M HM. assert (H : - M < M) by lra.
-  assert (mono : forall m n, fst (narrow u (- M) M m) <= fst (narrow u (- M) M (m + n))
-    /\ snd (narrow u (- M) M (m + n)) <= snd (narrow u (- M) M m)).
-  { intros m n. induction n as [|n IH]; [rewrite Nat.add_0_r; lra|].
-    rewrite Nat.add_succ_r. pose proof (narrow_spec u (- M) M (m + n) H). lra. }
-  assert (below : forall m n, fst (narrow u (- M) M m) <= snd (narrow u (- M) M n)).
-  { intros m n. destruct (mono m n) as [A _]. destruct (mono n m) as [_ B]. rewrite Nat.add_comm in B.
-    pose proof (narrow_spec u (- M) M (m + n) H). lra. }
-  destruct (completeness (fun x => exists n, x = fst (narrow u (- M) M n))) as [l [upper least]].
-  - exists M. intros x [n E]. subst. apply (below n O).
-  - exists (- M), O. reflexivity.
-  - assert (in_all : forall n, fst (narrow u (- M) M n) <= l <= snd (narrow u (- M) M n)).
-    { intros n. split; [apply upper; exists n; reflexivity|].
-      apply least. intros x [m E]. subst. apply below. }
-    exists l. split.
-    + pose proof (in_all O) as B. simpl in B. apply Rabs_le. lra.
-    + intros n E. destruct (narrow_spec u (- M) M n H) as [_ [_ [_ outside]]].
-      pose proof (in_all (S n)). rewrite E in outside. lra.
-Qed.
-
 (* Sum over a list. *)
 Fixpoint total {A : Type} (f : A -> R) (l : list A) : R := match l with [] => 0 | x :: r => f x + total f r end.
-
-(* Theorem 1 (1b): if each of some different targets is the output with probability 1 - delta or more, and the
-   probabilities sum to at most 1, then their number times 1 - delta is at most 1 (part of claim pola-1b).
-   False twin: "INR (length targets) * (1 - delta) <= 1" becomes "INR (length targets) <= 1". *)
-Theorem theorem_1b : forall (A : Type) (p : A -> R) (targets : list A) delta, NoDup targets ->
-  total p targets <= 1 -> (forall t, In t targets -> 1 - delta <= p t) -> INR (length targets) * (1 - delta) <= 1.
+Lemma total_app : forall (A : Type) (f : A -> R) l m, total f (l ++ m) = total f l + total f m.
+Proof. intros. induction l as [|x l IH]; simpl; [ring|]. rewrite IH. ring. Qed.
+Lemma total_ext : forall (A : Type) (f g : A -> R) l, (forall x, In x l -> f x = g x) -> total f l = total g l.
 Proof.
-  intros A p targets delta _ sum each. apply Rle_trans with (total p targets); [clear sum|exact sum].
-  induction targets as [|t r IH]; [simpl; lra|]. change (length (t :: r)) with (S (length r)). rewrite S_INR. simpl total.
-  pose proof (each t (or_introl eq_refl)). assert (INR (length r) * (1 - delta) <= total p r).
-  { apply IH. intros x Hx. apply each. right. exact Hx. }
+  intros A f g l same. induction l as [|x l IH]; simpl; [reflexivity|].
+  rewrite same by (left; reflexivity). rewrite IH; [reflexivity|]. intros y Hy. apply same. right. exact Hy.
+Qed.
+Lemma total_zero : forall (A : Type) (f : A -> R) l, (forall x, In x l -> f x = 0) -> total f l = 0.
+Proof.
+  intros A f l zero. induction l as [|x l IH]; simpl; [reflexivity|].
+  rewrite zero by (left; reflexivity). rewrite IH; [ring|]. intros y Hy. apply zero. right. exact Hy.
+Qed.
+Lemma total_linear : forall (A : Type) (f g : A -> R) x y l,
+  total (fun z => x * f z + y * g z) l = x * total f l + y * total g l.
+Proof. intros. induction l as [|z l IH]; simpl; [ring|]. rewrite IH. ring. Qed.
+Lemma total_map : forall (A B : Type) (h : A -> B) (f : B -> R) l, total f (map h l) = total (fun x => f (h x)) l.
+Proof. intros. induction l as [|x l IH]; simpl; [reflexivity|]. rewrite IH. reflexivity. Qed.
+Lemma total_mono : forall (A : Type) (f g : A -> R) l, (forall x, In x l -> f x <= g x) -> total f l <= total g l.
+Proof.
+  intros A f g l each. induction l as [|x l IH]; simpl; [lra|].
+  pose proof (each x (or_introl eq_refl)). assert (total f l <= total g l) by (apply IH; intros; apply each; right;
+    assumption).
   lra.
+Qed.
+Lemma total_scale : forall (A : Type) x (f : A -> R) l, total (fun y => x * f y) l = x * total f l.
+Proof. intros. induction l as [|y l IH]; simpl; [ring|]. rewrite IH. ring. Qed.
+Lemma total_nonnegative : forall (A : Type) (f : A -> R) l, (forall x, In x l -> 0 <= f x) -> 0 <= total f l.
+Proof.
+  intros A f l each. apply Rle_trans with (total (fun _ => 0) l); [right; symmetry; apply total_zero; reflexivity|].
+  apply total_mono. exact each.
 Qed.
 
 (* LRC of a list of entries: its number of different values other than 0. *)
@@ -100,7 +79,8 @@ Fixpoint words (alphabet : list R) (D : nat) : list (list R) :=
 Lemma words_spec : forall alphabet D w, In w (words alphabet D) <-> length w = D /\ incl w alphabet.
 Proof.
   intros alphabet. induction D as [|D IH]; intros w; simpl.
-  - split; [intros [E|[]]; subst; split; [reflexivity|intros x []]|]. intros [E _]. left. destruct w; [reflexivity|discriminate].
+  - split; [intros [E|[]]; subst; split; [reflexivity|intros x []]|]. intros [E _]. left. destruct w;
+      [reflexivity|discriminate].
   - rewrite in_flat_map. split.
     + intros [v [Hv Hw]]. apply in_map_iff in Hw. destruct Hw as [x [E Hx]]. subst. apply IH in Hv.
       destruct Hv as [len sub]. split; [simpl; lia|]. intros y [E|Hy]; [subst; exact Hx|apply sub; exact Hy].
@@ -132,118 +112,741 @@ Proof.
     destruct Hr as [v [Hv Hx]]. apply in_map_iff in Hx. destruct Hx as [y [E _]]. congruence.
 Qed.
 
-(* Theorem 1 (1e): of the extensions of B0 by D entries, exactly (r + 1)^D keep the LRC r of B0 (claim pola-1e-count).
-   False twin: "((lrc B0 + 1) ^ D)%nat" becomes "(lrc B0 ^ D)%nat". *)
-Theorem theorem_1e : forall B0 D, exists extensions : list (list R), NoDup extensions
-  /\ length extensions = ((lrc B0 + 1) ^ D)%nat
-  /\ forall w, In w extensions <-> length w = D /\ lrc (B0 ++ w) = lrc B0.
+(* Theorem 1 (1e): of the extensions of B0 by D entries in [-M, M], exactly (r + 1)^D keep the LRC r of B0, if the
+   entries
+   of B0 are in [-M, M] (claim pola-1e-count). *)
+Theorem theorem_1e : forall B0 D M, 0 <= M -> (forall x, In x B0 -> Rabs x <= M) ->
+  exists extensions : list (list R), NoDup extensions /\ length extensions = ((lrc B0 + 1) ^ D)%nat
+  /\ forall w, In w extensions <-> length w = D /\ (forall x, In x w -> Rabs x <= M) /\ lrc (B0 ++ w) = lrc B0.
 Proof.
-  intros B0 D. exists (words (0 :: values B0) D).
+  intros B0 D M HM inside. exists (words (0 :: values B0) D).
   assert (nodup : NoDup (0 :: values B0)).
   { constructor; [|apply values_nodup]. intros H. apply in_values in H. intuition. }
   split; [apply words_nodup; exact nodup|]. split.
   - rewrite words_length. simpl length. unfold lrc. f_equal. lia.
   - intros w. rewrite words_spec. apply and_iff_compat_l.
-    rewrite (same_lrc B0 (B0 ++ w)) by (intros; apply in_or_app; left; assumption). split; intros H.
-    + intros x Hx nz. apply in_app_or in Hx. destruct Hx as [Hx|Hx]; [exact Hx|].
-      apply H in Hx. destruct Hx as [E|Hx]; [congruence|]. apply in_values in Hx. intuition.
-    + intros x Hx. destruct (Req_dec x 0) as [E|nz]; [left; congruence|right].
+    rewrite (same_lrc B0 (B0 ++ w)) by (intros; apply in_or_app; left; assumption). split.
+    + intros H. split.
+      * intros x Hx. apply H in Hx. destruct Hx as [E|Hx]; [subst; rewrite Rabs_R0; exact HM|].
+        apply in_values in Hx. apply inside. intuition.
+      * intros x Hx nz. apply in_app_or in Hx. destruct Hx as [Hx|Hx]; [exact Hx|].
+        apply H in Hx. destruct Hx as [E|Hx]; [congruence|]. apply in_values in Hx. intuition.
+    + intros [_ H] x Hx. destruct (Req_dec x 0) as [E|nz]; [left; congruence|right].
       apply in_values. split; [|exact nz]. apply H; [apply in_or_app; right; exact Hx|exact nz].
 Qed.
+Lemma theorem_1e_twin : ~ (forall B0 D M, 0 <= M -> (forall x, In x B0 -> Rabs x <= M) ->
+  exists extensions : list (list R), NoDup extensions /\ length extensions = (lrc B0 ^ D)%nat
+  /\ forall w, In w extensions <-> length w = D /\ (forall x, In x w -> Rabs x <= M) /\ lrc (B0 ++ w) = lrc B0).
+Proof.
+  intros H. destruct (H [] 1%nat 0) as [extensions [_ [count spec]]]; [lra|intros x []|]. simpl in count.
+  destruct extensions; [|discriminate]. apply (spec [0]). split; [reflexivity|]. split.
+  - intros x [E|[]]. subst. rewrite Rabs_R0. lra.
+  - unfold lrc, values, nonzero. simpl. destruct (Req_EM_T 0 0); [reflexivity|congruence].
+Qed.
 
-(* Theorem 2: pairs of positions with their entries A; training meets the pairs of N0, all pairs are those of N.
-   A relation phi gives each pair a label.  The learner starts at zero: a label that training meets ends where the errors
-   of its class balance (positive weights), and a label that is not met stays 0. *)
-Definition learned {pair label : Type} (same : forall k l : label, {k = l} + {k <> l})
-  (N0 : list pair) (weight A : pair -> R) (phi : pair -> label) (theta : label -> R) : Prop :=
-  (forall k, (exists p, In p N0 /\ phi p = k) ->
-    total (fun p => weight p * (A p - theta k)) (filter (fun p => if same (phi p) k then true else false) N0) = 0)
-  /\ (forall k, (forall p, In p N0 -> phi p <> k) -> theta k = 0).
+(* Training data: each query with its weight and its pairs; a token for each sample and pair; and the mean over samples,
+   a linear functional. The tokens of a query have identity second moments, so they span. *)
+Record data {pair sample : Type} := {
+  queries : list (R * list pair);
+  token : sample -> pair -> R;
+  mean : (sample -> R) -> R
+}.
+Arguments data : clear implicits.
+Definition sound {pair sample : Type} (d : data pair sample) : Prop :=
+  (forall f g, (forall s, f s = g s) -> mean d f = mean d g)
+  /\ (forall a b f g, mean d (fun s => a * f s + b * g s) = a * mean d f + b * mean d g)
+  /\ forall m keys, In (m, keys) (queries d) -> 0 < m /\ NoDup keys
+    /\ forall p q, In p keys -> In q keys -> (p = q -> mean d (fun s => token d s p * token d s q) = 1)
+      /\ (p <> q -> mean d (fun s => token d s p * token d s q) = 0).
+Definition training {pair sample : Type} (d : data pair sample) : list pair := flat_map snd (queries d).
+
+(* Squared loss of the outputs, and gradient descent on it: each step subtracts eta times the partial derivatives. *)
+Definition loss {pair sample label : Type} (d : data pair sample) (A : pair -> R) (phi : pair -> label)
+  (theta : label -> R) : R :=
+  total (fun query => fst query * mean d (fun s =>
+    total (fun p => (A p - theta (phi p)) * token d s p) (snd query) ^ 2)) (queries d).
+Definition decides (label : Type) := forall k l : label, {k = l} + {k <> l}.
+Definition moved {label : Type} (same : decides label) (theta : label -> R) (k : label) (h : R) : label -> R :=
+  fun l => if same l k then theta l + h else theta l.
+Definition descends {pair sample label : Type} (same : decides label) (d : data pair sample) (A : pair -> R)
+  (phi : pair -> label) (eta : R) (start : label -> R) (theta : nat -> label -> R) : Prop :=
+  (forall k, theta O k = start k)
+  /\ forall t k, exists slope, is_derive (fun h => loss d A phi (moved same (theta t) k h)) 0 slope
+    /\ theta (S t) k = theta t k - eta * slope.
+(* What is learned: the limit of the descent. It generalizes if it is the target on all pairs. *)
+Definition learns {pair sample label : Type} (same : decides label) (d : data pair sample) (A : pair -> R)
+  (phi : pair -> label) (eta : R) (start limit : label -> R) : Prop :=
+  exists theta, descends same d A phi eta start theta /\ forall k, is_lim_seq (fun t => theta t k) (limit k).
 Definition generalizes {pair label : Type} (N : list pair) (A : pair -> R) (phi : pair -> label) (theta : label -> R) :=
   forall p, In p N -> theta (phi p) = A p.
+(* Step sizes for which descent converges. *)
+Definition weight_of {pair sample : Type} (d : data pair sample) : R :=
+  total (fun query => fst query * INR (length (snd query))) (queries d).
+Definition small {pair sample : Type} (d : data pair sample) (eta : R) : Prop := 0 < eta /\ eta * weight_of d < 1.
 
-Lemma balance : forall (pair : Type) (w A : pair -> R) a t l, (forall p, In p l -> 0 < w p /\ A p = a) -> l <> [] ->
-  total (fun p => w p * (A p - t)) l = 0 -> t = a.
+(* The pairs of training with their weights, and those of one label. *)
+Definition weighted {pair sample : Type} (d : data pair sample) : list (R * pair) :=
+  flat_map (fun query => map (fun p => (fst query, p)) (snd query)) (queries d).
+Definition class {pair sample label : Type} (same : decides label) (d : data pair sample) (phi : pair -> label)
+  (k : label) : list (R * pair) := filter (fun x => if same (phi (snd x)) k then true else false) (weighted d).
+
+Lemma mean_zero : forall (pair sample : Type) (d : data pair sample), sound d -> mean d (fun _ => 0) = 0.
 Proof.
-  intros pair w A a t l each nonempty zero.
-  assert (H : total (fun p => w p * (A p - t)) l = (a - t) * total w l /\ 0 < total w l).
-  { clear zero. induction l as [|p r IH]; [congruence|]. destruct (each p (or_introl eq_refl)) as [pos E].
-    destruct r as [|q r]; [simpl; rewrite E; split; [ring|lra]|].
-    destruct IH as [B C]; [intros x Hx; apply each; right; exact Hx|discriminate|].
-    simpl total in *. rewrite B, E. split; [ring|lra]. }
-  destruct H as [B C]. rewrite B in zero. apply Rmult_integral in zero. lra.
+  intros pair sample d [ext [linear _]]. rewrite (ext _ (fun s => 0 * 0 + 0 * 0)) by (intros; ring).
+  rewrite (linear 0 0 (fun _ => 0) (fun _ => 0)). ring.
+Qed.
+Lemma mean_scale : forall (pair sample : Type) (d : data pair sample) a f, sound d ->
+  mean d (fun s => a * f s) = a * mean d f.
+Proof.
+  intros pair sample d a f H. pose proof H as [ext [linear _]].
+  rewrite (ext _ (fun s => a * f s + 0 * 0)) by (intros; ring). rewrite (linear a 0 f (fun _ => 0)). ring.
+Qed.
+Lemma mean_total : forall (pair sample A : Type) (d : data pair sample) (f : A -> sample -> R) l, sound d ->
+  mean d (fun s => total (fun x => f x s) l) = total (fun x => mean d (f x)) l.
+Proof.
+  intros pair sample A d f l H. induction l as [|x l IH]; simpl; [apply mean_zero; exact H|].
+  destruct H as [ext [linear _]].
+  rewrite (ext _ (fun s => 1 * f x s + 1 * total (fun y => f y s) l)) by (intros; ring). rewrite linear, IH. ring.
+Qed.
+(* Identity second moments: the mean square of a sum of tokens with coefficients is the sum of their squares. *)
+Lemma mean_square : forall (pair sample : Type) (d : data pair sample) m keys (c : pair -> R), sound d ->
+  In (m, keys) (queries d) ->
+  mean d (fun s => total (fun p => c p * token d s p) keys ^ 2) = total (fun p => c p ^ 2) keys.
+Proof.
+  intros pair sample d m keys c H Hq. pose proof H as [ext [linear moments]].
+  destruct (moments m keys Hq) as [_ [distinct unit]]. clear moments.
+  assert (part : forall l, NoDup l -> incl l keys ->
+    mean d (fun s => total (fun p => c p * token d s p) l ^ 2) = total (fun p => c p ^ 2) l).
+  { intros l nodup. induction nodup as [|p l out nodup IH]; intros sub.
+    - simpl. rewrite (ext _ (fun _ => 0)) by (intros; ring). apply mean_zero. exact H.
+    - assert (Hp : In p keys) by (apply sub; left; reflexivity).
+      assert (cross : mean d (fun s => token d s p * total (fun q => c q * token d s q) l) = 0).
+      { rewrite (ext _ (fun s => total (fun q => c q * (token d s p * token d s q)) l)).
+        - rewrite (mean_total _ _ _ d (fun q s => c q * (token d s p * token d s q)) l H). apply total_zero.
+          intros q Hin. destruct (unit p q Hp (sub q (or_intror Hin))) as [_ zero].
+          rewrite (mean_scale _ _ d (c q) (fun s => token d s p * token d s q) H), zero by (intros E; subst;
+            contradiction).
+          ring.
+        - intros s. rewrite <- total_scale. apply total_ext. intros. ring. }
+      destruct (unit p p Hp Hp) as [one _].
+      rewrite (ext _ (fun s => 1 * (c p ^ 2 * (token d s p * token d s p)
+        + (2 * c p) * (token d s p * total (fun q => c q * token d s q) l))
+        + 1 * total (fun q => c q * token d s q) l ^ 2))
+        by (intros; simpl; ring).
+      rewrite !linear, cross, one by reflexivity.
+      change (total (fun q => c q ^ 2) (p :: l)) with (c p ^ 2 + total (fun q => c q ^ 2) l).
+      rewrite IH by (intros q Hin; apply sub; right; exact Hin). ring. }
+  apply part; [exact distinct|intros p Hin; exact Hin].
+Qed.
+Lemma loss_is_weighted : forall (pair sample label : Type) (d : data pair sample) A (phi : pair -> label) theta,
+  sound d -> loss d A phi theta = total (fun x => fst x * (A (snd x) - theta (phi (snd x))) ^ 2) (weighted d).
+Proof.
+  intros pair sample label d A phi theta H. unfold loss, weighted.
+  assert (each : forall m keys, In (m, keys) (queries d) ->
+    mean d (fun s => total (fun p => (A p - theta (phi p)) * token d s p) keys ^ 2)
+    = total (fun p => (A p - theta (phi p)) ^ 2) keys) by (intros; eapply mean_square; eassumption).
+  revert each. generalize (queries d). intros l. induction l as [|[m keys] l IH]; intros each;
+    cbn [total flat_map fst snd]; [reflexivity|].
+  rewrite total_app, IH by (intros; eapply each; right; eassumption). f_equal.
+  rewrite (each m keys) by (left; reflexivity). rewrite total_map. cbn [fst snd]. symmetry. apply total_scale.
 Qed.
 
-(* Theorem 2 (2a): for a fixed relation, what is learned is right on all pairs if and only if A is constant on the
-   classes of the relation and 0 on the classes that training never meets (part of claim pola-2a).
-   False twin: "-> A p = 0))" becomes "-> A p = 1))". *)
-Theorem theorem_2a : forall (pair label : Type) (same : forall k l : label, {k = l} + {k <> l})
-  (N0 N : list pair) (weight A : pair -> R) (phi : pair -> label) (theta : label -> R),
-  incl N0 N -> (forall p, In p N0 -> 0 < weight p) -> learned same N0 weight A phi theta ->
-  (generalizes N A phi theta <->
-    (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q)
-    /\ (forall p, In p N -> (forall q, In q N0 -> phi q <> phi p) -> A p = 0)).
+(* Sum over the class of a label. *)
+Lemma total_filter : forall (A : Type) (f : A -> R) (keep : A -> bool) l,
+  total f (filter keep l) = total (fun x => if keep x then f x else 0) l.
 Proof.
-  intros pair label same N0 N w A phi theta sub pos [met unmet]. split.
+  intros. induction l as [|x l IH]; simpl; [reflexivity|]. destruct (keep x); simpl; rewrite IH; ring.
+Qed.
+Lemma loss_slope : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A phi theta k,
+  sound d -> is_derive (fun h => loss d A phi (moved same theta k h)) 0
+    (- 2 * total (fun x => fst x * (A (snd x) - theta k)) (class same d phi k)).
+Proof.
+  intros pair sample label same d A phi theta k H.
+  apply (is_derive_ext (fun h => total (fun x => fst x * (A (snd x) - moved same theta k h (phi (snd x))) ^ 2) (weighted
+    d))).
+  { intros h. symmetry. apply loss_is_weighted. exact H. }
+  unfold class. rewrite total_filter, <- total_scale. generalize (weighted d). intros l.
+  induction l as [|[m p] l IH]; simpl; [apply (is_derive_const 0)|].
+  apply (is_derive_plus (fun h => m * ((A p - moved same theta k h (phi p)) * ((A p - moved same theta k h (phi p)) *
+    1)))); [|exact IH].
+  unfold moved. destruct (same (phi p) k) as [E|E].
+  - rewrite E. auto_derive; [trivial|ring].
+  - replace (-2 * 0) with 0 by ring. apply (is_derive_const (m * ((A p - theta (phi p)) * ((A p - theta (phi p)) *
+      1)))).
+Qed.
+(* A step moves each label towards the entries of its own class, and no other. *)
+Lemma step : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A phi eta start theta t k,
+  sound d -> descends same d A phi eta start theta ->
+  theta (S t) k = theta t k + 2 * eta * total (fun x => fst x * (A (snd x) - theta t k)) (class same d phi k).
+Proof.
+  intros pair sample label same d A phi eta start theta t k H [_ steps]. destruct (steps t k) as [slope [derives E]].
+  rewrite E. rewrite <- (is_derive_unique _ _ _ derives), (is_derive_unique _ _ _ (loss_slope _ _ _ same d A phi (theta
+    t) k H)).
+  ring.
+Qed.
+Definition class_weight {pair sample label : Type} (same : decides label) (d : data pair sample) (phi : pair -> label)
+  (k : label) : R := total fst (class same d phi k).
+Lemma weights_positive : forall (pair sample : Type) (d : data pair sample) x, sound d -> In x (weighted d) -> 0 < fst
+  x.
+Proof.
+  intros pair sample d x [_ [_ moments]] Hx. apply in_flat_map in Hx. destruct Hx as [[m keys] [Hq Hx]].
+  apply in_map_iff in Hx. destruct Hx as [p [E Hp]]. subst. simpl. apply (moments m keys Hq).
+Qed.
+Lemma class_weight_bound : forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi k, sound
+  d ->
+  class_weight same d phi k <= weight_of d.
+Proof.
+  intros pair sample label same d phi k H. unfold class_weight, class. rewrite total_filter.
+  apply Rle_trans with (total fst (weighted d)).
+  - apply total_mono. intros x Hx. pose proof (weights_positive _ _ d x H Hx). destruct (same (phi (snd x)) k); lra.
+  - right. unfold weighted, weight_of. clear. induction (queries d) as [|[m keys] l IH]; simpl; [reflexivity|].
+    rewrite total_app, IH. f_equal. rewrite total_map. simpl. induction keys as [|p keys IHk]; simpl; [ring|].
+    rewrite IHk. destruct (length keys); simpl; ring.
+Qed.
+Lemma class_spec : forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi k x,
+  In x (class same d phi k) <-> In x (weighted d) /\ phi (snd x) = k.
+Proof.
+  intros. unfold class. rewrite filter_In. destruct (same (phi (snd x)) k); intuition congruence.
+Qed.
+Lemma in_weighted : forall (pair sample : Type) (d : data pair sample) p,
+  (exists m, In (m, p) (weighted d)) <-> In p (training d).
+Proof.
+  intros. unfold weighted, training. rewrite in_flat_map. split.
+  - intros [m H]. apply in_flat_map in H. destruct H as [[m' keys] [Hq H]]. apply in_map_iff in H.
+    destruct H as [q [E Hk]]. injection E as _ E. rewrite <- E. exists (m', keys). split; assumption.
+  - intros [[m keys] [Hq Hk]]. exists m. apply in_flat_map. exists (m, keys). split; [exact Hq|].
+    apply in_map_iff. exists p. split; [reflexivity|exact Hk].
+Qed.
+Definition met {pair sample label : Type} (d : data pair sample) (phi : pair -> label) (k : label) : Prop :=
+  exists p, In p (training d) /\ phi p = k.
+(* Where the errors of a class balance: its weighted mean; a label that training does not meet stays at its start. *)
+Definition balanced {pair sample label : Type} (same : decides label) (d : data pair sample) (A : pair -> R)
+  (phi : pair -> label) (start limit : label -> R) : Prop :=
+  forall k, (met d phi k -> total (fun x => fst x * (A (snd x) - limit k)) (class same d phi k) = 0)
+    /\ (~ met d phi k -> limit k = start k).
+Lemma met_or_empty : forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi k, sound d ->
+  (met d phi k /\ 0 < class_weight same d phi k) \/ (~ met d phi k /\ class same d phi k = []).
+Proof.
+  intros pair sample label same d phi k H. destruct (class same d phi k) as [|x l] eqn:E.
+  - right. split; [|reflexivity]. intros [p [Hp Hk]]. apply in_weighted in Hp. destruct Hp as [m Hm].
+    assert (B : In (m, p) (class same d phi k)) by (apply class_spec; split; assumption). rewrite E in B. contradiction.
+  - left. assert (each : forall y, In y (x :: l) -> In y (weighted d) /\ phi (snd y) = k)
+      by (intros y Hy; rewrite <- E in Hy; apply class_spec in Hy; exact Hy). split.
+    + exists (snd x). destruct (each x (or_introl eq_refl)) as [Hx Hk]. split; [|exact Hk].
+      apply in_weighted. exists (fst x). destruct x. exact Hx.
+    + unfold class_weight. rewrite E. clear E.
+      assert (positive : forall y, In y (x :: l) -> 0 < fst y) by (intros y Hy; apply (weights_positive _ _ d);
+        [exact H|apply each; exact Hy]).
+      clear each. simpl. pose proof (positive x (or_introl eq_refl)).
+      assert (0 <= total fst l).
+      { apply total_nonnegative. intros y Hy. left. apply positive. right. exact Hy. }
+      lra.
+Qed.
+(* Gradient descent converges, and to the balanced point alone. *)
+Lemma descent_converges : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A phi eta
+  start,
+  sound d -> small d eta -> forall limit, learns same d A phi eta start limit <-> balanced same d A phi start limit.
+Proof.
+  intros pair sample label same d A phi eta start H [positive small] limit.
+  set (run := fix run (t : nat) : label -> R := match t with O => start
+    | S u => fun k => run u k + 2 * eta * total (fun x => fst x * (A (snd x) - run u k)) (class same d phi k) end).
+  assert (spread : forall c k, total (fun x => fst x * (A (snd x) - c)) (class same d phi k)
+    = total (fun x => fst x * A (snd x)) (class same d phi k) - class_weight same d phi k * c).
+  { intros c k. unfold class_weight. generalize (class same d phi k). intros l.
+    induction l as [|x l IH]; simpl; [ring|]. rewrite IH. ring. }
+  assert (converges : forall theta, descends same d A phi eta start theta -> forall k c,
+    (met d phi k -> total (fun x => fst x * (A (snd x) - c)) (class same d phi k) = 0) ->
+    (~ met d phi k -> c = start k) -> is_lim_seq (fun t => theta t k) c).
+  { intros theta run' k c balance stays. pose proof (proj1 run' k) as begins.
+    destruct (met_or_empty _ _ _ same d phi k H) as [[Hm W]|[Hm E]].
+    - specialize (balance Hm). rewrite spread in balance. set (q := 1 - 2 * eta * class_weight same d phi k).
+      assert (closed : forall t, theta t k = c + q ^ t * (start k - c)).
+      { induction t as [|t IH]; [simpl; rewrite begins; ring|].
+        rewrite (step _ _ _ same d A phi eta start theta t k H run'), spread, IH. simpl. unfold q.
+        replace (total (fun x => fst x * A (snd x)) (class same d phi k)) with (class_weight same d phi k * c) by lra.
+        ring. }
+      apply (is_lim_seq_ext (fun t => c + q ^ t * (start k - c))); [intros t; symmetry; apply closed|].
+      replace (Finite c) with (Finite (c + 0 * (start k - c))) by (f_equal; ring).
+      apply (is_lim_seq_plus' (fun _ => c) (fun t => q ^ t * (start k - c))); [apply is_lim_seq_const|].
+      apply (is_lim_seq_mult' (fun t => q ^ t) (fun _ => start k - c)); [|apply is_lim_seq_const].
+      apply is_lim_seq_geom.
+      pose proof (class_weight_bound _ _ _ same d phi k H).
+      assert (eta * class_weight same d phi k <= eta * weight_of d) by (apply Rmult_le_compat_l; lra).
+      assert (0 < eta * class_weight same d phi k) by (apply Rmult_lt_0_compat; assumption).
+      unfold q. apply Rabs_def1; lra.
+    - rewrite (stays Hm). apply (is_lim_seq_ext (fun _ => start k)); [|apply is_lim_seq_const].
+      intros t. symmetry. induction t as [|t IH]; [exact begins|].
+      rewrite (step _ _ _ same d A phi eta start theta t k H run'), E, IH. simpl. ring. }
+  assert (runs : descends same d A phi eta start run).
+  { split; [reflexivity|]. intros t k. eexists. split; [apply loss_slope; exact H|]. simpl. ring. }
+  split.
+  - intros [theta [run' limits]] k. destruct (met_or_empty _ _ _ same d phi k H) as [[Hm W]|[Hm E]].
+    + split; [|contradiction]. intros _.
+      set (c := total (fun x => fst x * A (snd x)) (class same d phi k) / class_weight same d phi k).
+      assert (zero : total (fun x => fst x * (A (snd x) - c)) (class same d phi k) = 0)
+        by (rewrite spread; unfold c; field; lra).
+      assert (E : limit k = c).
+      { pose proof (is_lim_seq_unique _ _ (limits k)) as L.
+        rewrite (is_lim_seq_unique _ _ (converges theta run' k c (fun _ => zero) (fun out => False_ind _ (out Hm)))) in
+          L.
+        injection L as L. symmetry. exact L. }
+      rewrite E. exact zero.
+    + split; [contradiction|]. intros _. pose proof (is_lim_seq_unique _ _ (limits k)) as L.
+      rewrite (is_lim_seq_unique _ _ (converges theta run' k (start k) (fun m => False_ind _ (Hm m)) (fun _ =>
+        eq_refl))) in L.
+      injection L as L. symmetry. exact L.
+  - intros balance. exists run. split; [exact runs|]. intros k. apply converges; [exact runs| |]; apply balance.
+Qed.
+
+(* The point to which descent converges, written down. *)
+Definition mean_of {pair sample label : Type} (same : decides label) (d : data pair sample) (A : pair -> R)
+  (phi : pair -> label) (start : label -> R) : label -> R := fun k =>
+  match class same d phi k with
+  | [] => start k
+  | _ => total (fun x => fst x * A (snd x)) (class same d phi k) / class_weight same d phi k
+  end.
+Lemma mean_is_balanced : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A phi start,
+  sound d -> balanced same d A phi start (mean_of same d A phi start).
+Proof.
+  intros pair sample label same d A phi start H k. destruct (met_or_empty _ _ _ same d phi k H) as [[Hm W]|[Hm E]].
+  - split; [|contradiction]. intros _. unfold mean_of. destruct (class same d phi k) as [|x l] eqn:E.
+    + exfalso. unfold class_weight in W. rewrite E in W. simpl in W. lra.
+    + rewrite <- E. set (c := total (fun x => fst x * A (snd x)) (class same d phi k) / class_weight same d phi k).
+      assert (spread : total (fun x => fst x * (A (snd x) - c)) (class same d phi k)
+        = total (fun x => fst x * A (snd x)) (class same d phi k) - class_weight same d phi k * c).
+      { unfold class_weight. generalize (class same d phi k). intros m. induction m as [|y m IH]; simpl; [ring|].
+      rewrite IH. ring. }
+      rewrite spread. unfold c. field. lra.
+  - split; [contradiction|]. intros _. unfold mean_of. rewrite E. reflexivity.
+Qed.
+Lemma learned_exists : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A phi eta start,
+  sound d -> small d eta -> learns same d A phi eta start (mean_of same d A phi start).
+Proof. intros. apply descent_converges; [assumption|assumption|]. apply mean_is_balanced. assumption. Qed.
+Lemma balanced_is_unique : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A B phi start
+  l m,
+  sound d -> (forall p, In p (training d) -> A p = B p) -> balanced same d A phi start l -> balanced same d B phi start
+    m ->
+  forall k, l k = m k.
+Proof.
+  intros pair sample label same d A B phi start l m H agree first second k.
+  destruct (met_or_empty _ _ _ same d phi k H) as [[Hm W]|[Hm E]].
+  - pose proof (proj1 (first k) Hm) as F. pose proof (proj1 (second k) Hm) as S.
+    rewrite (total_ext _ _ (fun x => fst x * (A (snd x) - m k))) in S.
+    + assert (spread : forall c, total (fun x => fst x * (A (snd x) - c)) (class same d phi k)
+        = total (fun x => fst x * A (snd x)) (class same d phi k) - class_weight same d phi k * c).
+      { intros c. unfold class_weight. generalize (class same d phi k). intros n. induction n as [|y n IH]; simpl;
+        [ring|]. rewrite IH. ring. }
+      rewrite spread in F, S. apply (Rmult_eq_reg_l (class_weight same d phi k)); lra.
+    + intros x Hx. apply class_spec in Hx. destruct Hx as [Hx _]. rewrite agree; [reflexivity|].
+      apply in_weighted. exists (fst x). destruct x. exact Hx.
+  - rewrite (proj2 (first k) Hm), (proj2 (second k) Hm). reflexivity.
+Qed.
+Lemma right_in_class : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A phi start limit
+  a k,
+  sound d -> balanced same d A phi start limit -> met d phi k ->
+  (forall p, In p (training d) -> phi p = k -> A p = a) -> limit k = a.
+Proof.
+  intros pair sample label same d A phi start limit a k H balance Hm constant.
+  destruct (met_or_empty _ _ _ same d phi k H) as [[_ W]|[out _]]; [|contradiction].
+  pose proof (proj1 (balance k) Hm) as zero.
+  rewrite (total_ext _ _ (fun x => (a - limit k) * fst x)) in zero.
+  - rewrite total_scale in zero. fold (class_weight same d phi k) in zero. apply Rmult_integral in zero. lra.
+  - intros x Hx. apply class_spec in Hx. destruct Hx as [Hx Hk].
+    rewrite constant; [ring| |exact Hk]. apply in_weighted. exists (fst x). destruct x. exact Hx.
+Qed.
+Lemma not_met : forall (pair sample label : Type) (same : decides label) (d : data pair sample) (phi : pair -> label) k,
+  sound d -> met d phi k \/ ~ met d phi k.
+Proof. intros. destruct (met_or_empty _ _ _ same d phi k H) as [[Hm _]|[Hm _]]; [left|right]; exact Hm. Qed.
+Lemma right_limits : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A phi start limit
+  N,
+  sound d -> incl (training d) N -> balanced same d A phi start limit ->
+  (generalizes N A phi limit <-> (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q)
+    /\ (forall p, In p N -> ~ met d phi (phi p) -> A p = start (phi p))).
+Proof.
+  intros pair sample label same d A phi start limit N H sub balance. split.
   - intros right. split.
     + intros p q Hp Hq E. rewrite <- (right p Hp), <- (right q Hq), E. reflexivity.
-    + intros p Hp never. rewrite <- (right p Hp). apply unmet. exact never.
-  - intros [constant zero] p Hp.
-    set (class := filter (fun q => if same (phi q) (phi p) then true else false) N0).
-    assert (spec : forall q, In q class <-> In q N0 /\ phi q = phi p).
-    { intros q. unfold class. rewrite filter_In. destruct (same (phi q) (phi p)); intuition congruence. }
-    destruct class as [|q r] eqn:E.
-    + assert (never : forall q, In q N0 -> phi q <> phi p).
-      { intros q Hq Eq. apply (proj2 (spec q)). split; assumption. }
-      rewrite (unmet _ never). symmetry. apply zero; assumption.
-    + apply (balance pair w A (A p) (theta (phi p)) (q :: r)); [|discriminate|].
-      * intros x Hx. apply spec in Hx. destruct Hx as [Hx Ex]. split; [apply pos; exact Hx|].
-        apply constant; [apply sub; exact Hx|exact Hp|exact Ex].
-      * rewrite <- E. apply met. exists q. apply spec. left. reflexivity.
+    + intros p Hp out. rewrite <- (right p Hp). apply (proj2 (balance (phi p))). exact out.
+  - intros [constant stays] p Hp. destruct (not_met _ _ _ same d phi (phi p) H) as [Hm|out].
+    + apply (right_in_class _ _ _ same d A phi start limit); try assumption.
+      intros q Hq E. apply constant; [apply sub; exact Hq|exact Hp|exact E].
+    + rewrite (proj2 (balance (phi p)) out). symmetry. apply stays; assumption.
 Qed.
 
-(* Theorem 2 (2c): a relation that is consistent with A and whose labels training meets suffices (part of claim pola-2c).
-   False twin: "exists q, In q N0 /\ phi q = phi p" becomes "exists q, In q N /\ phi q = phi p". *)
-Theorem theorem_2c : forall (pair label : Type) (same : forall k l : label, {k = l} + {k <> l})
-  (N0 N : list pair) (weight A : pair -> R) (phi : pair -> label) (theta : label -> R),
-  incl N0 N -> (forall p, In p N0 -> 0 < weight p) -> learned same N0 weight A phi theta ->
-  (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q) ->
-  (forall p, In p N -> exists q, In q N0 /\ phi q = phi p) -> generalizes N A phi theta.
+(* Theorem 2 (2a), from any start: gradient descent converges, and its limit is right on all pairs if and only if the
+   target is constant on the classes of the relation and equals the start on the classes that training never meets.
+   These
+   targets are an affine space, linear if the start is 0, with one free value for each label that training meets
+   (claims pola-2a, pola-2-start). *)
+Definition pattern {pair sample label : Type} (same : decides label) (d : data pair sample) (phi : pair -> label)
+  (start c : label -> R) : pair -> R := fun p => if in_dec same (phi p) (map phi (training d)) then c (phi p) else start
+    (phi p).
+Theorem theorem_2a : forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi eta start N,
+  sound d -> small d eta -> incl (training d) N ->
+  (forall A, exists limit, learns same d A phi eta start limit)
+  /\ (forall A limit, learns same d A phi eta start limit ->
+    (generalizes N A phi limit <-> (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q)
+      /\ (forall p, In p N -> ~ met d phi (phi p) -> A p = start (phi p))))
+  /\ (forall A, (exists limit, learns same d A phi eta start limit /\ generalizes N A phi limit)
+    <-> exists c, forall p, In p N -> A p = pattern same d phi start c p)
+  /\ (forall b c, (forall p, In p N -> pattern same d phi start b p = pattern same d phi start c p) ->
+    forall k, met d phi k -> b k = c k).
 Proof.
-  intros pair label same N0 N w A phi theta sub pos learns consistent covered.
-  apply (theorem_2a pair label same N0 N w A phi theta sub pos learns). split; [exact consistent|].
-  intros p Hp never. destruct (covered p Hp) as [q [Hq E]]. exfalso. apply (never q); assumption.
+  intros pair sample label same d phi eta start N H Hs sub.
+  assert (spec : forall k, In k (map phi (training d)) <-> met d phi k).
+  { intros k. rewrite in_map_iff. unfold met. split; intros [p [E F]]; exists p; split; assumption. }
+  assert (iff : forall A limit, learns same d A phi eta start limit ->
+    (generalizes N A phi limit <-> (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q)
+      /\ (forall p, In p N -> ~ met d phi (phi p) -> A p = start (phi p)))).
+  { intros A limit learned. apply (right_limits _ _ _ same d A phi start limit N H sub).
+    apply (descent_converges _ _ _ same d A phi eta start H Hs). exact learned. }
+  split; [|split; [exact iff|split]].
+  - intros A. eexists. apply learned_exists; assumption.
+  - intros A. split.
+    + intros [limit [learned right]]. exists limit. intros p Hp. unfold pattern.
+      destruct (in_dec same (phi p) (map phi (training d))) as [Hm|out]; [symmetry; apply right; exact Hp|].
+      apply (iff A limit learned) in right. apply (proj2 right); [exact Hp|]. rewrite <- spec. exact out.
+    + intros [c E]. exists (mean_of same d A phi start). assert (L : learns same d A phi eta start (mean_of same d A phi
+        start))
+        by (apply learned_exists; assumption). split; [exact L|]. apply (iff A _ L). split.
+      * intros p q Hp Hq same'. rewrite (E p Hp), (E q Hq). unfold pattern. rewrite same'. reflexivity.
+      * intros p Hp out. rewrite (E p Hp). unfold pattern.
+        destruct (in_dec same (phi p) (map phi (training d))) as [Hm|_]; [|reflexivity]. apply spec in Hm.
+        contradiction.
+  - intros b c E k [p [Hp Hk]]. specialize (E p (sub p Hp)). unfold pattern in E.
+    destruct (in_dec same (phi p) (map phi (training d))) as [_|out]; [rewrite Hk in E; exact E|].
+    exfalso. apply out. apply in_map. exact Hp.
 Qed.
 
-(* Theorem 2 (2b): some relation generalizes if and only if the LRC of all pairs is that of training (claim pola-2b).
-   False twin: "lrc (map A N) = lrc (map A N0)" becomes "lrc (map A N) = S (lrc (map A N0))". *)
-Theorem theorem_2b : forall (pair : Type) (N0 N : list pair) (weight A : pair -> R),
-  incl N0 N -> (forall p, In p N0 -> 0 < weight p) ->
-  ((exists (phi : pair -> R) theta, learned Req_EM_T N0 weight A phi theta /\ generalizes N A phi theta)
-   <-> lrc (map A N) = lrc (map A N0)).
+(* Data with one query: its tokens are those of an orthonormal basis. *)
+Definition basis (keys : list bool) : data bool bool := {|
+  queries := [(1, keys)]; token := fun s p => if Bool.eqb s p then 1 else 0; mean := fun f => f true + f false |}.
+Lemma basis_sound : forall keys, NoDup keys -> sound (basis keys).
 Proof.
-  intros pair N0 N w A sub pos. rewrite (same_lrc (map A N0) (map A N)).
-  2: { intros x Hx. apply in_map_iff in Hx. destruct Hx as [p [E Hp]]. apply in_map_iff. exists p. split; [exact E|apply sub; exact Hp]. }
+  intros keys distinct. split; [intros f g E; simpl; rewrite !E; reflexivity|]. split; [intros; simpl; ring|].
+  intros m l [E|[]]. injection E as E1 E2. subst. split; [lra|]. split; [exact distinct|].
+  intros p q _ _. split; intros E; destruct p, q; simpl; try congruence; ring.
+Qed.
+Lemma basis_small : forall keys, (length keys <= 2)%nat -> small (basis keys) (1 / 4).
+Proof.
+  intros keys bound. unfold small, weight_of. simpl. apply le_INR in bound. simpl in bound. split; lra.
+Qed.
+Lemma distinct_booleans : NoDup [true; false].
+Proof. repeat constructor; simpl; intuition discriminate. Qed.
+Definition decide_unit : decides unit := fun k l => match k, l with tt, tt => left eq_refl end.
+
+Lemma theorem_2a_twin : ~ (forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi eta start
+  N,
+  sound d -> small d eta -> incl (training d) N ->
+  (forall A, exists limit, learns same d A phi eta start limit)
+  /\ (forall A limit, learns same d A phi eta start limit ->
+    (generalizes N A phi limit <-> (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q)
+      /\ (forall p, In p N -> ~ met d phi (phi p) -> A p = 1)))
+  /\ (forall A, (exists limit, learns same d A phi eta start limit /\ generalizes N A phi limit)
+    <-> exists c, forall p, In p N -> A p = pattern same d phi start c p)
+  /\ (forall b c, (forall p, In p N -> pattern same d phi start b p = pattern same d phi start c p) ->
+    forall k, met d phi k -> b k = c k)).
+Proof.
+  intros H. specialize (H bool bool bool Bool.bool_dec (basis []) (fun p => p) (1 / 4) (fun _ => 0) [true]
+    (basis_sound [] (NoDup_nil _)) (basis_small [] ltac:(simpl; lia)) (fun p (F : In p []) => False_ind _ F)).
+  destruct H as [_ [iff _]].
+  assert (L : learns Bool.bool_dec (basis []) (fun _ => 0) (fun p => p) (1 / 4) (fun _ => 0)
+    (mean_of Bool.bool_dec (basis []) (fun _ => 0) (fun p => p) (fun _ => 0))).
+  { apply learned_exists; [apply basis_sound; constructor|apply basis_small; simpl; lia]. }
+  apply (iff _ _) in L. destruct L as [L _]. destruct L as [_ one]; [intros p _; reflexivity|].
+  specialize (one true (or_introl eq_refl)). assert (0 = 1); [|lra]. apply one. intros [p [[] _]].
+Qed.
+
+(* Theorem 2 (2c): consistency (the target is constant on the classes of the relation) and coverage (training meets
+   every
+   label) suffice for generalization, from every start; neither does alone (claim pola-2c). *)
+Definition consistent {pair label : Type} (N : list pair) (A : pair -> R) (phi : pair -> label) : Prop :=
+  forall p q, In p N -> In q N -> phi p = phi q -> A p = A q.
+Definition covered {pair sample label : Type} (N : list pair) (d : data pair sample) (phi : pair -> label) : Prop :=
+  forall p, In p N -> met d phi (phi p).
+Definition suffices (enough : forall label : Type, list bool -> data bool bool -> (bool -> R) -> (bool -> label) ->
+  Prop) : Prop :=
+  forall (label : Type) (same : decides label) (d : data bool bool) phi eta start N A limit,
+  sound d -> small d eta -> incl (training d) N -> enough label N d A phi ->
+  learns same d A phi eta start limit -> generalizes N A phi limit.
+Theorem theorem_2c :
+  (forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi eta start N A limit,
+  sound d -> small d eta -> incl (training d) N -> consistent N A phi -> covered N d phi ->
+  learns same d A phi eta start limit -> generalizes N A phi limit)
+  /\ ~ suffices (fun label N d A phi => consistent N A phi) /\ ~ suffices (fun label N d A phi => covered N d phi).
+Proof.
+  split; [|split].
+  - intros pair sample label same d phi eta start N A limit H Hs sub constant meets learned.
+    apply (descent_converges _ _ _ same d A phi eta start H Hs) in learned.
+    apply (right_limits _ _ _ same d A phi start limit N H sub learned). split; [exact constant|].
+    intros p Hp out. exfalso. apply out. apply meets. exact Hp.
+  - intros H. assert (L := learned_exists _ _ _ Bool.bool_dec (basis []) (fun _ => 1) (fun p : bool => p) (1 / 4) (fun _
+      => 0)
+      (basis_sound [] (NoDup_nil _)) (basis_small [] ltac:(simpl; lia))).
+    specialize (H bool Bool.bool_dec (basis []) (fun p => p) (1 / 4) (fun _ => 0) [true] (fun _ => 1) _
+      (basis_sound [] (NoDup_nil _)) (basis_small [] ltac:(simpl; lia)) (fun p (F : In p []) => False_ind _ F)
+      ltac:(intros p q _ _ _; reflexivity) L true (or_introl eq_refl)). unfold mean_of in H. simpl in H. lra.
+  - intros H. set (A := fun p : bool => if p then 1 else 0).
+    assert (L := learned_exists _ _ _ decide_unit (basis [true; false]) A (fun _ => tt) (1 / 4) (fun _ => 0)
+      (basis_sound _ distinct_booleans) (basis_small [true; false] ltac:(simpl; lia))).
+    assert (R := H unit decide_unit (basis [true; false]) (fun _ => tt) (1 / 4) (fun _ => 0) [true; false] A _
+      (basis_sound _ distinct_booleans) (basis_small [true; false] ltac:(simpl; lia)) (fun p Hp => Hp)
+      (fun p Hp => ex_intro _ p (conj Hp eq_refl)) L).
+    pose proof (R true (or_introl eq_refl)) as first. pose proof (R false (or_intror (or_introl eq_refl))) as second.
+    assert (same : A true = A false) by (etransitivity; [symmetry; exact first|exact second]). unfold A in same. lra.
+Qed.
+Lemma theorem_2c_twin : ~ (
+  (forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi eta start N A limit,
+  sound d -> small d eta -> incl (training d) N -> consistent N A phi -> covered N d phi ->
+  learns same d A phi eta start limit -> generalizes N A phi limit)
+  /\ ~ suffices (fun label N d A phi => consistent N A phi /\ covered N d phi) /\ ~ suffices (fun label N d A phi =>
+    covered N d phi)).
+Proof.
+  intros [enough [other _]]. apply other. intros label same d phi eta start N A limit H Hs sub [constant meets] learned.
+  apply (enough bool bool label same d phi eta start N A limit); assumption.
+Qed.
+
+(* Theorem 2 (2b): some relation lets gradient descent from 0 generalize if and only if the LRC of the target on all
+   pairs
+   is that on the pairs of training (claim pola-2b). *)
+Theorem theorem_2b : forall (pair sample : Type) (d : data pair sample) eta N A,
+  sound d -> small d eta -> incl (training d) N ->
+  ((exists (phi : pair -> R) limit, learns Req_EM_T d A phi eta (fun _ => 0) limit /\ generalizes N A phi limit)
+   <-> lrc (map A N) = lrc (map A (training d))).
+Proof.
+  intros pair sample d eta N A H Hs sub. rewrite (same_lrc (map A (training d)) (map A N)).
+  2: { intros x Hx. apply in_map_iff in Hx. destruct Hx as [p [E Hp]]. apply in_map_iff. exists p. split;
+    [exact E|apply sub; exact Hp]. }
   split.
-  - intros [phi [theta [learns right]]] x Hx nz. apply in_map_iff in Hx. destruct Hx as [p [E Hp]]. subst.
-    apply (theorem_2a pair R Req_EM_T N0 N w A phi theta sub pos learns) in right. destruct right as [constant zero].
-    destruct (in_dec Req_EM_T (phi p) (map phi N0)) as [H|H].
-    + apply in_map_iff in H. destruct H as [q [Eq Hq]]. apply in_map_iff. exists q. split; [|exact Hq].
-      apply constant; [apply sub; exact Hq|exact Hp|exact Eq].
-    + exfalso. apply nz. apply zero; [exact Hp|]. intros q Hq Eq. apply H. apply in_map_iff. exists q. split; assumption.
-  - intros no_new. exists A, (fun k => if in_dec Req_EM_T k (map A N0) then k else 0). split; [split|].
-    + intros k [p [Hp E]]. destruct (in_dec Req_EM_T k (map A N0)) as [H|H].
-      * clear. induction N0 as [|q r IH]; [reflexivity|]. simpl. destruct (Req_EM_T (A q) k) as [E|E]; [|exact IH].
-        simpl. rewrite E, IH. ring.
-      * exfalso. apply H. apply in_map_iff. exists p. split; assumption.
-    + intros k never. destruct (in_dec Req_EM_T k (map A N0)) as [H|H]; [|reflexivity].
-      apply in_map_iff in H. destruct H as [q [E Hq]]. exfalso. apply (never q Hq E).
-    + intros p Hp. destruct (in_dec Req_EM_T (A p) (map A N0)) as [H|H]; [reflexivity|].
-      destruct (Req_dec (A p) 0) as [E|nz]; [symmetry; exact E|]. exfalso. apply H. apply no_new; [|exact nz].
-      apply in_map_iff. exists p. split; [reflexivity|exact Hp].
+  - intros [phi [limit [learned right]]] x Hx nz. apply in_map_iff in Hx. destruct Hx as [p [E Hp]]. subst.
+    apply (descent_converges _ _ _ _ d A phi eta _ H Hs) in learned.
+    apply (right_limits _ _ _ _ d A phi _ limit N H sub learned) in right. destruct right as [constant zero].
+    destruct (not_met _ _ _ Req_EM_T d phi (phi p) H) as [[q [Hq Eq]]|out].
+    + apply in_map_iff. exists q. split; [|exact Hq]. apply constant; [apply sub; exact Hq|exact Hp|exact Eq].
+    + exfalso. apply nz. apply zero; assumption.
+  - intros no_new. exists A, (mean_of Req_EM_T d A A (fun _ => 0)). split; [apply learned_exists; assumption|].
+    apply (right_limits _ _ _ _ d A A _ _ N H sub (mean_is_balanced _ _ _ Req_EM_T d A A (fun _ => 0) H)).
+    split; [intros p q _ _ E; exact E|]. intros p Hp out. destruct (Req_dec (A p) 0) as [E|nz]; [exact E|].
+    exfalso. apply out. assert (B : In (A p) (map A (training d))) by (apply no_new; [apply in_map; exact Hp|exact nz]).
+    apply in_map_iff in B. destruct B as [q [E Hq]]. exists q. split; assumption.
+Qed.
+Lemma theorem_2b_twin : ~ (forall (pair sample : Type) (d : data pair sample) eta N A,
+  sound d -> small d eta -> incl (training d) N ->
+  ((exists (phi : pair -> R) limit, learns Req_EM_T d A phi eta (fun _ => 0) limit /\ generalizes N A phi limit)
+   <-> lrc (map A N) = S (lrc (map A (training d))))).
+Proof.
+  intros H. destruct (H bool bool (basis []) (1 / 4) [] (fun _ => 0) (basis_sound [] (NoDup_nil _))
+    (basis_small [] ltac:(simpl; lia)) (fun p F => F)) as [false _].
+  discriminate false. exists (fun _ => 0). eexists.
+  split; [apply learned_exists; [apply basis_sound; constructor|apply basis_small; simpl; lia]|intros p []].
 Qed.
 
-(* SRC: a circuit gives each step its arguments and its operator; it is valid up to scale n if each step of the scales up
+(* Theorem 1 (1a): training shows the leading block of the target and no more, so under each relation at most one target
+   with a given block generalizes. For countably many relations, fixed beforehand, these targets have covers by cubes of
+   which the sum of side^s is as small as one likes, for every s > 0: Hausdorff dimension 0 and, for s = D, volume 0
+   (claim pola-1a). *)
+Theorem theorem_1a : forall (pair sample label : Type) (same : decides label) (d : data pair sample) eta start N,
+  sound d -> small d eta -> incl (training d) N ->
+  let reached phi A := exists limit, learns same d A phi eta start limit /\ generalizes N A phi limit in
+  let agree L A B := forall p : pair, In p L -> A p = B p :> R in
+  (forall phi A B, agree (training d) A B -> reached phi A -> reached phi B -> agree N A B)
+  /\ forall (family : nat -> pair -> label) B0 s eps, 0 < s -> 0 < eps ->
+    exists (centre : nat -> pair -> R) (side : nat -> R), (forall n, 0 < side n)
+      /\ (forall n, sum_f_R0 (fun l => Rpower (side l) s) n <= eps)
+      /\ forall A, agree (training d) A B0 -> (exists n, reached (family n) A) ->
+        exists n, forall p, In p N -> Rabs (A p - centre n p) <= side n / 2.
+Proof.
+  intros pair sample label same d eta start N H Hs sub reached agree. split.
+  - intros phi A B block [l [learnsA rightA]] [m [learnsB rightB]] p Hp.
+    apply (descent_converges _ _ _ same d A phi eta start H Hs) in learnsA.
+    apply (descent_converges _ _ _ same d B phi eta start H Hs) in learnsB.
+    rewrite <- (rightA p Hp), <- (rightB p Hp). apply (balanced_is_unique _ _ _ same d A B phi start); assumption.
+  - intros family B0 s eps Hpos Heps.
+    exists (fun n p => mean_of same d B0 (family n) start (family n p)), (fun n => Rpower (eps / 2 ^ S n) (/ s)).
+    assert (power : forall n, Rpower (Rpower (eps / 2 ^ S n) (/ s)) s = eps / 2 ^ S n).
+    { intros n. rewrite Rpower_mult, Rinv_l by lra. apply Rpower_1. apply Rdiv_lt_0_compat; [exact Heps|apply pow_lt;
+      lra]. }
+    split; [intros n; apply exp_pos|]. split.
+    + intros n. apply Rle_trans with (eps * (1 - / 2 ^ S n)).
+      * right. induction n as [|n IH]; cbn [sum_f_R0]; rewrite power; [simpl; field|].
+        rewrite IH. simpl. field. apply pow_nonzero. lra.
+      * assert (0 < / 2 ^ S n) by (apply Rinv_0_lt_compat; apply pow_lt; lra).
+        assert (0 <= eps * / 2 ^ S n) by (apply Rmult_le_pos; lra). lra.
+    + intros A block [n [limit [learned right]]]. exists n. intros p Hp. rewrite <- (right p Hp).
+      apply (descent_converges _ _ _ same d A (family n) eta start H Hs) in learned.
+      rewrite (balanced_is_unique _ _ _ same d A B0 (family n) start limit (mean_of same d B0 (family n) start) H block
+        learned
+        (mean_is_balanced _ _ _ same d B0 (family n) start H)), Rminus_diag_eq, Rabs_R0 by reflexivity.
+      left. apply Rdiv_lt_0_compat; [apply exp_pos|lra].
+Qed.
+Lemma theorem_1a_twin : ~ (forall (pair sample label : Type) (same : decides label) (d : data pair sample) eta start N,
+  sound d -> small d eta -> incl (training d) N ->
+  let reached phi A := exists limit, learns same d A phi eta start limit /\ generalizes N A phi limit in
+  let agree L A B := forall p : pair, In p L -> A p = B p :> R in
+  (forall phi psi A B, agree (training d) A B -> reached phi A -> reached psi B -> agree N A B)
+  /\ forall (family : nat -> pair -> label) B0 s eps, 0 < s -> 0 < eps ->
+    exists (centre : nat -> pair -> R) (side : nat -> R), (forall n, 0 < side n)
+      /\ (forall n, sum_f_R0 (fun l => Rpower (side l) s) n <= eps)
+      /\ forall A, agree (training d) A B0 -> (exists n, reached (family n) A) ->
+        exists n, forall p, In p N -> Rabs (A p - centre n p) <= side n / 2).
+Proof.
+  intros H. pose proof (basis_sound [true] ltac:(repeat constructor; simpl; intuition)) as fine.
+  pose proof (basis_small [true] ltac:(simpl; lia)) as slow.
+  destruct (H bool bool bool Bool.bool_dec (basis [true]) (1 / 4) (fun _ => 0) [true; false] fine slow
+    ltac:(intros p [E|[]]; left; exact E)) as [one _].
+  set (A := fun p : bool => if p then 1 else 0). set (B := fun _ : bool => 1).
+  assert (reached : forall (phi : bool -> bool) C, (forall k, mean_of Bool.bool_dec (basis [true]) C phi (fun _ => 0)
+    (phi k) = C k) ->
+    exists limit, learns Bool.bool_dec (basis [true]) C phi (1 / 4) (fun _ => 0) limit /\ generalizes [true;
+      false] C phi limit).
+  { intros phi C right. eexists. split; [apply learned_exists; assumption|]. intros p _. apply right. }
+  assert (E : A false = B false).
+  { apply (one (fun p => p) (fun _ => true) A B); [intros p [E|[]]; subst; reflexivity| | |right; left; reflexivity].
+    - apply reached. intros [|]; unfold mean_of, class_weight; simpl; field.
+    - apply reached. intros k. unfold mean_of, class_weight, B. simpl. field. }
+  unfold A, B in E. lra.
+Qed.
+
+(* Theorem 1 (1b): whatever its chances are, a learner that is right with probability 1 - delta or more, given the
+   block,
+   reaches k targets with this block only if k (1 - delta) <= 1, so at most floor(1/(1 - delta)); and where training
+   leaves an entry open, so many can be reached (claim pola-1b). *)
+Definition chance {outcome : Type} (P : (outcome -> bool) -> R) : Prop :=
+  (forall E, 0 <= P E) /\ P (fun _ => true) = 1 /\ (forall E F, (forall o, E o = F o) -> P E = P F)
+  /\ forall E F, (forall o, E o = true -> F o = true -> False) -> P (fun o => E o || F o) = P E + P F.
+Definition right {pair outcome : Type} (N : list pair) (learned : outcome -> pair -> R) (A : pair -> R) (o : outcome) :
+  bool :=
+  forallb (fun p => if Req_EM_T (learned o p) (A p) then true else false) N.
+Definition different {pair : Type} (N : list pair) (targets : nat -> pair -> R) (k : nat) : Prop :=
+  forall m n, (m < n)%nat -> (n < k)%nat -> exists p, In p N /\ targets m p <> targets n p.
+Lemma right_spec : forall (pair outcome : Type) (N : list pair) (learned : outcome -> pair -> R) A o,
+  right N learned A o = true <-> forall p, In p N -> learned o p = A p.
+Proof.
+  intros. unfold right. rewrite forallb_forall. split; intros H p Hp; specialize (H p Hp);
+    destruct (Req_EM_T (learned o p) (A p)); congruence.
+Qed.
+Lemma count_positive : forall (E : nat -> bool) k, 0 <= total (fun n => if E n then 1 else 0) (seq 0 k).
+Proof.
+  intros. apply total_nonnegative. intros n _. destruct (E n); lra.
+Qed.
+Lemma total_const : forall (A : Type) x (l : list A), total (fun _ => x) l = INR (length l) * x.
+Proof.
+  intros. induction l as [|y l IH]; [simpl; ring|]. change (length (y :: l)) with (S (length l)). rewrite S_INR. simpl.
+  rewrite IH. ring.
+Qed.
+Theorem theorem_1b : forall (pair : Type) (same : decides pair) (N : list pair) delta, delta < 1 ->
+  (forall (outcome : Type) (P : (outcome -> bool) -> R) (learned : outcome -> pair -> R) targets k, chance P ->
+    different N targets k -> (forall n, (n < k)%nat -> 1 - delta <= P (right N learned (targets n))) ->
+    INR k * (1 - delta) <= 1)
+  /\ forall N0 open B0 M k, In open N -> ~ In open N0 -> 0 < M -> (forall p, Rabs (B0 p) <= M) ->
+    (0 < k)%nat -> INR k * (1 - delta) <= 1 ->
+    exists (P : (nat -> bool) -> R) (learned : nat -> pair -> R) targets, chance P /\ different N targets k
+      /\ (forall n p, Rabs (targets n p) <= M) /\ (forall n p, In p N0 -> targets n p = B0 p)
+      /\ forall n, (n < k)%nat -> 1 - delta <= P (right N learned (targets n)).
+Proof.
+  intros pair same N delta Hdelta. split.
+  - intros outcome P learned targets k [positive [sure [ext additive]]] apart each.
+    assert (sum : forall j, (j <= k)%nat -> exists E : outcome -> bool, INR j * (1 - delta) <= P E
+      /\ forall o, E o = true -> exists n, (n < j)%nat /\ right N learned (targets n) o = true).
+    { induction j as [|j IH]; intros Hj.
+      - exists (fun _ => false). split; [simpl; rewrite Rmult_0_l; apply positive|]. intros o E. discriminate.
+      - destruct (IH ltac:(lia)) as [E [bound inside]]. exists (fun o => E o || right N learned (targets j) o). split.
+        + rewrite additive, S_INR; [pose proof (each j ltac:(lia)); lra|].
+          intros o HE HR. destruct (inside o HE) as [n [Hn HT]].
+          destruct (apart n j Hn ltac:(lia)) as [p [Hp other]]. apply other.
+          rewrite right_spec in HR, HT. rewrite <- (HT p Hp), <- (HR p Hp). reflexivity.
+        + intros o HE. apply orb_true_iff in HE. destruct HE as [HE|HR].
+          * destruct (inside o HE) as [n [Hn HT]]. exists n. split; [lia|exact HT].
+          * exists j. split; [lia|exact HR]. }
+    destruct (sum k (Nat.le_refl k)) as [E [bound _]]. apply Rle_trans with (P E); [exact bound|]. rewrite <- sure.
+    rewrite (ext (fun _ => true) (fun o => E o || negb (E o))) by (intros o; destruct (E o); reflexivity).
+    rewrite additive by (intros o A B; destruct (E o); discriminate). pose proof (positive (fun o => negb (E o))). lra.
+  - intros N0 open B0 M k Hopen out HM inside Hk bound. assert (positive : 0 < INR k) by (apply lt_0_INR; exact Hk).
+    set (target := fun (n : nat) (p : pair) => if same p open then M * / INR (S n) else B0 p).
+    assert (apart : forall m n, m <> n -> target m open <> target n open).
+    { intros m n other E. unfold target in E. destruct (same open open) as [_|B]; [|congruence].
+      apply Rmult_eq_reg_l in E; [|lra]. apply (f_equal Rinv) in E.
+      rewrite !Rinv_inv in E. apply INR_eq in E. congruence. }
+    exists (fun E : nat -> bool => total (fun n : nat => if E n then 1 else 0) (seq 0 k) / INR k), target, target.
+    split; [split; [|split; [|split]]|split; [|split; [|split]]].
+    + intros E. apply Rmult_le_pos; [apply count_positive|left; apply Rinv_0_lt_compat; exact positive].
+    + rewrite total_const, seq_length. field. lra.
+    + intros E F alike. rewrite (total_ext _ _ (fun n => if F n then 1 else 0)); [reflexivity|]. intros n _.
+      rewrite alike. reflexivity.
+    + intros E F never. rewrite (total_ext _ _ (fun n => 1 * (if E n then 1 else 0) + 1 * (if F n then 1 else 0))).
+      * rewrite total_linear. field. lra.
+      * intros n _. specialize (never n). destruct (E n), (F n); simpl; try ring. exfalso. apply never; reflexivity.
+    + intros m n Hm Hn. exists open. split; [exact Hopen|]. apply apart. lia.
+    + intros n p. unfold target. destruct (same p open) as [_|_]; [|apply inside].
+      assert (1 <= INR (S n)) by (rewrite S_INR; pose proof (pos_INR n); lra).
+      assert (0 < / INR (S n) <= 1) by (split; [apply Rinv_0_lt_compat; lra|rewrite <- Rinv_1; apply Rinv_le_contravar;
+        lra]).
+      rewrite Rabs_pos_eq by (apply Rmult_le_pos; lra). rewrite <- (Rmult_1_r M) at 2. apply Rmult_le_compat_l; lra.
+    + intros n p Hp. unfold target. destruct (same p open) as [E|_]; [subst; contradiction|reflexivity].
+    + intros n Hn. apply Rle_trans with (1 / INR k).
+      * apply (Rmult_le_reg_l (INR k)); [exact positive|]. replace (INR k * (1 / INR k)) with 1 by (field; lra).
+        exact bound.
+      * apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; exact positive|].
+        assert (Hin : In n (seq 0 k)) by (apply in_seq; lia). revert Hin. generalize (seq 0 k). intros l Hin.
+        induction l as [|m l IH]; [contradiction|]. simpl.
+        assert (rest : 0 <= total (fun n0 => if right N target (target n) n0 then 1 else 0) l).
+        { apply total_nonnegative. intros x _. destruct (right N target (target n) x); lra. }
+        destruct Hin as [E|Hin].
+        -- subst m. replace (right N target (target n) n) with true by (symmetry; apply right_spec; reflexivity). lra.
+        -- specialize (IH Hin). destruct (right N target (target n) m); lra.
+Qed.
+Lemma theorem_1b_twin : ~ (forall (pair : Type) (same : decides pair) (N : list pair) delta, delta < 1 ->
+  (forall (outcome : Type) (P : (outcome -> bool) -> R) (learned : outcome -> pair -> R) targets k, chance P ->
+    different N targets k -> (forall n, (n < k)%nat -> 1 - delta <= P (right N learned (targets n))) ->
+    INR k <= 1)
+  /\ forall N0 open B0 M k, In open N -> ~ In open N0 -> 0 < M -> (forall p, Rabs (B0 p) <= M) ->
+    (0 < k)%nat -> INR k * (1 - delta) <= 1 ->
+    exists (P : (nat -> bool) -> R) (learned : nat -> pair -> R) targets, chance P /\ different N targets k
+      /\ (forall n p, Rabs (targets n p) <= M) /\ (forall n p, In p N0 -> targets n p = B0 p)
+      /\ forall n, (n < k)%nat -> 1 - delta <= P (right N learned (targets n))).
+Proof.
+  intros H. destruct (H unit decide_unit [tt] (1 / 2) ltac:(lra)) as [one many].
+  destruct (many [] tt (fun _ => 0) 1 2%nat) as [P [learned [targets [fair [apart [_ [_ each]]]]]]];
+    try solve [left; reflexivity|intros []|lra|lia|simpl; lra|intros p; rewrite Rabs_R0; lra].
+  specialize (one nat P learned targets 2%nat fair apart each). simpl in one. lra.
+Qed.
+
+(* Theorem 1, its boundary: if the encoding may take real values and be chosen after the target, as phi := A, then one
+   slope learned by least squares from 0 generalizes on every A whose leading block is not zero, and on A = 0
+   (claim pola-1-boundary). *)
+Theorem theorem_1_boundary : forall (pair : Type) (N0 N : list pair) (weight A : pair -> R) slope, incl N0 N ->
+  (forall p, In p N0 -> 0 < weight p) -> total (fun p => weight p * A p * (A p - slope * A p)) N0 = 0 ->
+  (exists p, In p N0 /\ A p <> 0) \/ (forall p, In p N -> A p = 0) -> forall p, In p N -> slope * A p = A p.
+Proof.
+  intros pair N0 N w A slope sub positive normal [[q [Hq nz]]|zero] p Hp; [|rewrite zero by exact Hp; ring].
+  rewrite (total_ext _ _ (fun p => (1 - slope) * (w p * A p ^ 2))) in normal by (intros; ring).
+  rewrite total_scale in normal.
+  apply Rmult_integral in normal. destruct normal as [one|none]; [replace slope with 1 by lra; ring|exfalso].
+  assert (H : forall l, incl l N0 -> In q l -> 0 < total (fun p => w p * A p ^ 2) l).
+  { induction l as [|r l IH]; intros inside Hin; [contradiction|]. cbn [total].
+    assert (each : forall r, In r N0 -> 0 <= w r * A r ^ 2)
+      by (intros x Hx; apply Rmult_le_pos; [left; apply positive; exact Hx|apply pow2_ge_0]).
+    assert (rest : 0 <= total (fun p => w p * A p ^ 2) l)
+      by (apply total_nonnegative; intros x Hx; apply each; apply inside; right; exact Hx).
+    destruct Hin as [E|Hin].
+    - subst r. assert (0 < w q * A q ^ 2) by (apply Rmult_lt_0_compat; [apply positive; exact Hq|apply pow2_gt_0;
+        exact nz]). lra.
+    - pose proof (IH (fun x Hx => inside x (or_intror Hx)) Hin). pose proof (each r (inside r (or_introl eq_refl))).
+      lra. }
+  pose proof (H N0 (fun x Hx => Hx) Hq). lra.
+Qed.
+Lemma theorem_1_boundary_twin : ~ (forall (pair : Type) (N0 N : list pair) (weight A : pair -> R) slope, incl N0 N ->
+  (forall p, In p N0 -> 0 < weight p) -> total (fun p => weight p * A p * (A p - slope * A p)) N0 = 0 ->
+  (exists p, In p N /\ A p <> 0) \/ (forall p, In p N -> A p = 0) -> forall p, In p N -> slope * A p = A p).
+Proof.
+  intros H. assert (0 * 1 = 1); [|lra].
+  apply (H unit [] [tt] (fun _ => 1) (fun _ => 1) 0) with (p := tt); try (intros p []); try (left; reflexivity);
+    try reflexivity.
+  left. exists tt. split; [left; reflexivity|apply R1_neq_R0].
+Qed.
+
+(* SRC: a circuit gives each step its arguments and its operator; it is valid up to scale n if each step of the scales
+   up
    to n comes out right.  SRC at n is the least number of different operators of a circuit that is valid up to n. *)
 Definition used {step arguments operator : Type} (same : forall u v : operator, {u = v} + {u <> v})
   (steps : list step) (circuit : step -> arguments * operator) : nat :=
@@ -256,8 +859,7 @@ Definition is_src {step arguments operator : Type} (same : forall u v : operator
   (exists circuit, valid right steps circuit /\ used same steps circuit = k)
   /\ forall circuit, valid right steps circuit -> (k <= used same steps circuit)%nat.
 
-(* SRC never falls as the scale grows (part of claim src-monotone).
-   False twin: "(k <= l)%nat" becomes "(l <= k)%nat". *)
+(* SRC never falls as the scale grows (part of claim src-monotone). *)
 Theorem src_never_falls : forall (step arguments operator : Type) (same : forall u v : operator, {u = v} + {u <> v})
   (right : step -> arguments -> operator -> Prop) (steps : nat -> list step) n m k l,
   incl (steps n) (steps m) -> is_src same right (steps n) k -> is_src same right (steps m) l -> (k <= l)%nat.
@@ -268,6 +870,19 @@ Proof.
   - rewrite <- count. unfold used. apply NoDup_incl_length; [apply NoDup_nodup|].
     intros u Hu. apply nodup_In in Hu. apply nodup_In. apply in_map_iff in Hu. destruct Hu as [s [E Hs]].
     apply in_map_iff. exists s. split; [exact E|apply sub; exact Hs].
+Qed.
+Lemma src_never_falls_twin : ~ (forall (step arguments operator : Type) (same : forall u v : operator, {u = v} + {u <>
+  v})
+  (right : step -> arguments -> operator -> Prop) (steps : nat -> list step) n m k l,
+  incl (steps n) (steps m) -> is_src same right (steps n) k -> is_src same right (steps m) l -> (l <= k)%nat).
+Proof.
+  intros H. assert (1 <= 0)%nat; [|lia].
+  apply (H unit unit unit (fun u v => match u, v with tt, tt => left eq_refl end) (fun _ _ _ => True)
+    (fun n => match n with O => [] | _ => [tt] end) 0%nat 1%nat 0%nat 1%nat).
+  - intros s [].
+  - split; [exists (fun _ => (tt, tt)); split; [intros s []|reflexivity]|intros; apply Nat.le_0_l].
+  - split; [exists (fun _ => (tt, tt)); split; [intros s _; exact I|reflexivity]|].
+    intros circuit _. apply Nat.le_refl.
 Qed.
 
 (* Parity step by step: each step reads a symbol of the input and the last output; the mark = starts and ends. *)
@@ -282,10 +897,10 @@ Fixpoint outputs (u : symbol -> symbol -> symbol) (y : symbol) (input : list sym
   match input with [] => [u equals y] | x :: rest => u x y :: outputs u (u x y) rest end.
 Definition bits (input : list symbol) : Prop := forall x, In x input -> x = zero \/ x = one.
 
-(* One operator serves parity at every scale, so SRC is 1 at scales 1 and 2; yet an operator that is right on every input
+(* One operator serves parity at every scale, so SRC is 1 at scales 1 and 2;
+   yet an operator that is right on every input
    of scale 1 is wrong at scale 2: an equal SRC leaves open which operator is learned
-   (part of claim src-reading-needs-coverage).
-   False twin: "length input = 2%nat" becomes "length input = 1%nat". *)
+   (part of claim src-reading-needs-coverage). *)
 Theorem equal_src_leaves_the_operator_open : exists u : symbol -> symbol -> symbol,
   (forall x, bits [x] -> outputs u equals [x] = outputs parity equals [x])
   /\ exists input, bits input /\ length input = 2%nat /\ outputs u equals input <> outputs parity equals input.
@@ -294,4 +909,11 @@ Proof.
   - intros x H. destruct (H x (or_introl eq_refl)); subst; reflexivity.
   - exists [zero; zero]. split; [|split; [reflexivity|discriminate]].
     intros x [E|[E|[]]]; left; congruence.
+Qed.
+Lemma equal_src_leaves_the_operator_open_twin : ~ (exists u : symbol -> symbol -> symbol,
+  (forall x, bits [x] -> outputs u equals [x] = outputs parity equals [x])
+  /\ exists input, bits input /\ length input = 1%nat /\ outputs u equals input <> outputs parity equals input).
+Proof.
+  intros [u [right [input [H [single differs]]]]]. destruct input as [|x [|y rest]]; try discriminate.
+  apply differs. apply right. exact H.
 Qed.

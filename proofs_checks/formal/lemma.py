@@ -87,22 +87,35 @@ class Lemma:
         return {name: symbol for symbol, name in self.names.items() if name != symbol}
 
     @cached_property
+    def bases(self) -> list[Tree]:
+        """Denominators, which must not be 0."""
+        return denominators(["+", self.sides["left"], self.sides["right"]])
+
+    @cached_property
     def hypotheses(self) -> list[str]:
         """Squares of the roots, and denominators that are not 0."""
+        return self.hypotheses_of(self.names)
+
+    def hypotheses_of(self, terms: Mapping[str, str]) -> list[str]:
+        """The hypotheses with a Coq term for each symbol."""
         roots = self.certificate["roots"].items()
-        squares = [f"{self.names[root]} * {self.names[root]} = {text(square, self.names)}" for root, square in roots]
-        bases = denominators(["+", self.sides["left"], self.sides["right"]])
-        return squares + [f"{text(base, self.names)} <> 0" for base in bases]
+        squares = [f"{terms[root]} * {terms[root]} = {text(square, terms)}" for root, square in roots]
+        return squares + [f"{text(base, terms)} <> 0" for base in self.bases]
 
     @cached_property
     def statement(self) -> str:
         """Statement of the lemma."""
-        return self._with_right(text(self.sides["right"], self.names))
+        return self._with_sides(*(text(self.sides[side], self.names) for side in ("left", "right")))
 
     @property
     def twin(self) -> str:
-        """The statement with 1 added to the right side: false, so its proof must be refused."""
-        return self._with_right(f"{text(self.sides['right'], self.names)} + 1")
+        """The statement with 1 added to the right side: false, so its negation is proved."""
+        return f"{self.statement} + 1"
+
+    @property
+    def is_trivial(self) -> bool:
+        """True if both sides are the same term, so that the statement says nothing."""
+        return bool(self.sides["left"] == self.sides["right"])
 
     @cached_property
     def digest(self) -> str:
@@ -112,7 +125,7 @@ class Lemma:
     @property
     def tactic(self) -> str:
         """Tactic that proves the statement if it is true."""
-        steps = [f"intros {' '.join([*self.names.values(), *(f'H{n}' for n, _ in enumerate(self.hypotheses))])}"]
+        steps = [self._introduced]
         roots = self.certificate["roots"]
         if roots and len(self.hypotheses) == len(roots):
             return ";\n  ".join([*steps, *self._by_cofactors()])
@@ -157,19 +170,41 @@ class Lemma:
         ]
         return f"({' + '.join(products) or '0'})"
 
-    def _with_right(self, right: str) -> str:
+    @cached_property
+    def computed_sides(self) -> tuple[Tree, Tree]:
+        """Sides with their derivatives computed."""
+        return _computed(self.sides["left"]), _computed(self.sides["right"])
+
+    @property
+    def computed(self) -> str:
+        """The statement with its derivatives computed."""
+        return self._with_sides(*(text(side, self.names) for side in self.computed_sides))
+
+    def by_values(self, name: str) -> str:
+        """Tactic that proves the statement with its derivatives computed, from the statement, which has this name."""
+        arguments = " ".join([*self.names.values(), *self._named_hypotheses])
+        return "; ".join(
+            [self._introduced, f"generalize ({name} {arguments})", *self._derivatives(), "exact (fun E => E)"]
+        )
+
+    @property
+    def _named_hypotheses(self) -> list[str]:
+        return [f"H{n}" for n, _ in enumerate(self.hypotheses)]
+
+    @property
+    def _introduced(self) -> str:
+        """Tactic that introduces the variables and the hypotheses."""
+        return f"intros {' '.join([*self.names.values(), *self._named_hypotheses])}"
+
+    def _with_sides(self, left: str, right: str) -> str:
         variables = f"forall {' '.join(self.names.values())} : R, " if self.names else ""
         premises = "".join(f"{hypothesis} -> " for hypothesis in self.hypotheses)
-        return f"{variables}{premises}{text(self.sides['left'], self.names)} = {right}"
-
-    def _sides(self) -> list[Tree]:
-        """Sides with their derivatives computed."""
-        return [_computed(self.sides[side]) for side in ("left", "right")]
+        return f"{variables}{premises}{left} = {right}"
 
     @cached_property
     def _heads(self) -> set[str]:
         """Functions and operations in the sides."""
-        return {node[0] for side in self._sides() for node in nodes(side) if isinstance(node, list)}
+        return {node[0] for side in self.computed_sides for node in nodes(side) if isinstance(node, list)}
 
     def _derivatives(self) -> Iterator[str]:
         """Steps that compute the outermost derivatives."""

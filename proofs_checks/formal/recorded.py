@@ -1,8 +1,8 @@
 """Recorded outcome of Coq: which lemmas and theorems its kernel accepted, each by the hash of its text.
 
 The record is written where Coq is installed (`lengthgen verify --formal`) and read everywhere.  A formula that changes
-changes its lemma, whose hash is then not recorded, and the claim is `general` again until Coq has accepted the new
-lemma.  The same holds for a theorem: it counts while its file is the one that Coq compiled.
+changes its lemma, whose hash is then not recorded, so that it no longer counts as a formal step of its claim until Coq
+has accepted the new one.  The same holds for a theorem: it counts while its file is the one that Coq compiled.
 """
 
 from collections.abc import Mapping
@@ -31,18 +31,19 @@ def record() -> Mapping[str, Any]:
     return {**content, "lemmas": frozenset(content["lemmas"])}
 
 
-def lemmas(identities: Certificates) -> list[Lemma] | None:
-    """Lemmas of the identities, each statement once; None if there is none, or not all are lemmas that Coq accepted."""
+def lemmas(identities: Certificates) -> list[Lemma]:
+    """Lemmas of the identities that Coq accepted, each statement once, without those whose sides are the same term."""
     accepted: dict[str, Lemma] = {}
     for identity in identities:
         if "missing" in identity:
-            return None
+            continue
         lemma = Lemma(identity)
         try:
-            accepted.setdefault(lemma.digest, lemma)
+            if not lemma.is_trivial and lemma.digest in record()["lemmas"]:
+                accepted.setdefault(lemma.digest, lemma)
         except NotReal:
-            return None
-    return list(accepted.values()) if accepted and accepted.keys() <= record()["lemmas"] else None
+            continue
+    return list(accepted.values())
 
 
 def theorems_of(claim_id: str) -> list[Theorem]:

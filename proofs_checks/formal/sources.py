@@ -1,12 +1,14 @@
 """Theorems by hand: the .v files of this folder, with the claims that they state and their false twins.
 
-A theorem has a comment above it: what it says, in brackets the claims that it states, as in (claims rope-1, rope-2) or
-(part of claim alibi-7), and a line that makes it false: `False twin: "text" becomes "other text".`
+A theorem has a comment above it: what it says, and in brackets the claims that it states, as in (claims rope-1, rope-2)
+or (part of claim alibi-7).  Below its proof stands its false twin, a small change of its statement, refuted:
+`Lemma NAME_twin : ~ (false statement).`
 """
 
 import hashlib
 import re
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 
@@ -15,19 +17,22 @@ from lengthgen.infrastructure.errors import LengthgenError
 FOLDER = Path(__file__).parent
 SHARED = "Tactics"
 """File with the tactics of the generated lemmas."""
+REFUTING = "Negations"
+"""File with the tactics that refute false statements."""
+_CHANGED = 0.2
+"""Share of a theorem's words that its false twin may change."""
 LIBRARY = "LengthGen"
 """Name of the library that the compiled files belong to."""
-_HEADER = re.compile(r"^(?:From|Require|Import|Open) .*$", re.MULTILINE)
 _REFUSED = re.compile(
     r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjectures?|Hypothes[ei]s|Variables?|Context|Unset|bypass_check"
     r"|Declare|Primitive|Extract|Load)\b"
 )
 _THEOREM = re.compile(
-    r"\(\*(?P<comment>(?:(?!\*\)).)*?)False twin: \"(?P<old>[^\"]+)\"\s+becomes\s+\"(?P<new>[^\"]+)\"\.\s*\*\)\s*"
-    r"(?P<between>(?:(?!\(\*).)*?)"
+    r"\(\*(?P<comment>(?:(?!\*\)).)*?)\*\)(?P<between>(?:(?!\(\*).)*?)"
     r"Theorem (?P<name>\w+)\s*:(?P<statement>.*?)\.\s*Proof\.(?P<proof>.*?)Qed\.",
     re.DOTALL,
 )
+_TWIN = r"Lemma {name}_twin\s*:\s*~ \((?P<statement>.*?)\)\.\s*Proof\."
 _CLAIMS = r"claims? (?P<ids>[^)]*)"
 
 
@@ -46,7 +51,7 @@ class Theorem:
         claims: ids of the claims that it states.
         part_of: ids of the claims of which it states a part.
         statement: its statement.
-        twin: text of a file that imports the theorem's file and states the false statement with the same proof.
+        twin: its false twin, which the file refutes.
         digest: SHA-256 of the file.
     """
 
@@ -77,7 +82,7 @@ def theorems() -> tuple[Theorem, ...]:
     """Theorems of all files.
 
     Raises:
-        SourceError: a theorem has no false twin, or a twin that is the theorem itself.
+        SourceError: a theorem has no words above it or no false twin below it, or a twin that is no small change of it.
     """
     return tuple(theorem for path in files() for theorem in parsed(path.read_text(encoding="utf-8"), path.stem))
 
@@ -86,28 +91,30 @@ def parsed(text: str, file: str) -> list[Theorem]:
     """Theorems of one text; raises as `theorems` does."""
     read = []
     for match in _THEOREM.finditer(text):
-        old, new = (" ".join(match[part].split()) for part in ("old", "new"))
-        if match["statement"].count(old) + match["between"].count(old) != 1:
-            raise SourceError(f"{file}.v: '{old}' is not once in the statement of {match['name']}")
-        start, end = match.start("between"), match.end("statement")
-        false = text[start:end].replace(old, new) + text[end : match.end()]
-        comment = " ".join(match["comment"].split())
+        name, comment, statement = (" ".join(match[part].split()) for part in ("name", "comment", "statement"))
+        refuted = re.search(_TWIN.format(name=name), text, re.DOTALL)
+        if refuted is None:
+            raise SourceError(f"{file}.v: no false twin of {name} is refuted: Lemma {name}_twin : ~ (...)")
+        twin = " ".join(refuted["statement"].split())
+        same = SequenceMatcher(None, statement.split(), twin.split(), autojunk=False).ratio()
+        if twin == statement or same < 1 - _CHANGED:
+            raise SourceError(f"{file}.v: {name}_twin refutes no small change of {name}")
         read.append(
             Theorem(
                 file=file,
-                name=match["name"],
+                name=name,
                 says=re.sub(rf"\s*\((part of )?{_CLAIMS}\)", "", comment),
                 claims=_listed(rf"\({_CLAIMS}\)", comment),
                 part_of=_listed(rf"\(part of {_CLAIMS}\)", comment),
-                statement=" ".join(match["statement"].split()),
-                twin="\n".join([*_HEADER.findall(text), f"From {LIBRARY} Require Import {file}.", false]),
+                statement=statement,
+                twin=twin,
                 digest=hashlib.sha256(text.encode()).hexdigest(),
             )
         )
     named = re.findall(r"\bTheorem (\w+)", _without_comments(text))
     without = sorted(set(named) - {theorem.name for theorem in read})
     if without:
-        raise SourceError(f"{file}.v: no false twin is written above {', '.join(without)}")
+        raise SourceError(f"{file}.v: no words are written above {', '.join(without)}")
     return read
 
 

@@ -1,7 +1,7 @@
 """Coq terms over the real numbers, from the trees of certificates (`lengthgen.theory.zero.identity_certificate`)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -146,7 +146,7 @@ def number(value: Fraction) -> str:
     )
 
 
-def text(tree: Tree, names: dict[str, str]) -> str:
+def text(tree: Tree, names: Mapping[str, str]) -> str:
     """Coq text of a tree, in brackets unless it is a name or a number.
 
     Raises:
@@ -178,7 +178,7 @@ def text(tree: Tree, names: dict[str, str]) -> str:
     return f"({above} {argument} / {below} {argument})" if above else f"(/ {below} {argument})"
 
 
-def _product(parts: list[Tree], names: dict[str, str]) -> str:
+def _product(parts: list[Tree], names: Mapping[str, str]) -> str:
     """Coq text of a product; a factor -1 in front becomes a sign."""
     if parts[0] == ["q", "-1"] and len(parts) > 1:
         return f"(- {_product(parts[1:], names)})"

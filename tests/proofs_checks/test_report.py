@@ -65,7 +65,7 @@ def test_json_contract():
     (entry,) = ledger["claims"]
     assert set(entry) == {
         *("id", "verdict", "holds", "strength", "seconds", "falsifiers", "reason"),
-        *("statement", "latex", "label", "part", "on_runs", "source", "facts", "assumptions"),
+        *("statement", "latex", "label", "part", "on_runs", "source", "facts", "assumptions", "formal_steps"),
     }
     assert (entry["id"], entry["verdict"], entry["strength"]) == ("toy", "corrected", "numeric")
     assert entry["falsifiers"][0] == {"name": "one", "rejected": True, "reason": "1 != 2"}

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 from lengthgen.proofs_checks.formal.lemma import Lemma, certified
+from lengthgen.proofs_checks.formal.negation import NoPointError, refuted, twin_refuted
 from lengthgen.proofs_checks.formal.terms import NotReal, identifiers
 from lengthgen.theory.zero import two_engines
 
@@ -40,6 +41,23 @@ def test_a_derivative_stands_in_the_statement_and_its_value_is_proved() -> None:
 def test_the_false_twin_differs_from_the_lemma_by_one() -> None:
     of_sum = lemma(x + y, (x**2 - y**2) / (x - y))
     assert of_sum.twin == f"{of_sum.statement} + 1"
+
+
+def test_a_twin_and_a_falsifier_are_refuted_at_a_point() -> None:
+    """The twin where the hypotheses hold, the root with its square; the falsifier where its sides differ."""
+    text = twin_refuted("name", lemma(1 / s, s / x, {s: x}))
+    assert text.startswith("Lemma name_twin : ~ (forall s x : R, s * s = x -> s <> 0 -> x <> 0 -> (/ s) = ")
+    assert (
+        "assert (P0 : 1 * 1 = 1) by away" in text
+        and "exact (one_more _ _ (name 1 1 P0 P1 P2) (H 1 1 P0 P1 P2))" in text
+    )
+    assert refuted("name", lemma(x, x**2)).endswith("apart (K (3 / 2)).\nQed.")
+
+
+def test_a_lemma_whose_hypotheses_cannot_hold_is_noticed() -> None:
+    nothing = ["^", ["+", "x", ["*", ["q", "-1"], "x"]], -1]
+    with pytest.raises(NoPointError, match="no point is found at which this is refuted"):
+        twin_refuted("name", Lemma({"left": nothing, "right": "x", "roots": {}}))
 
 
 def test_a_changed_formula_has_another_lemma() -> None:

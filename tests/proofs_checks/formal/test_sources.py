@@ -7,10 +7,11 @@ from lengthgen.proofs_checks.formal import recorded, sources
 from lengthgen.proofs_checks.formal.sources import SourceError, parsed, refuse, theorems
 
 THEOREM = """
-(* Sums commute (claims rope-1, rope-2).
-   False twin: "y + x" becomes "y - x". *)
+(* Sums commute (claims rope-1, rope-2). *)
 Theorem sums : forall x y, x + y = y + x.
 Proof. intros. ring. Qed.
+Lemma sums_twin : ~ (forall x y, x + y = y - x).
+Proof. intros H. specialize (H 1 0). lra. Qed.
 """
 LEFT_OPEN = [
     "Lemma a : False. Proof. Admitted.",
@@ -45,21 +46,27 @@ def test_the_sources_assume_nothing_and_leave_nothing_open() -> None:
 def test_a_theorem_comes_with_its_words_its_claims_and_its_false_twin() -> None:
     [theorem] = parsed(THEOREM, "Sums")
     assert (theorem.name, theorem.says, theorem.claims) == ("sums", "Sums commute.", ("rope-1", "rope-2"))
-    assert "x + y = y - x." in theorem.twin and theorem.twin.endswith("Qed.")
+    assert theorem.twin == "forall x y, x + y = y - x"
 
 
-def test_a_theorem_without_a_false_twin_is_refused() -> None:
-    with pytest.raises(SourceError, match="no false twin is written above sums"):
-        parsed(THEOREM.replace("False twin", "Twin"), "Sums")
+def test_a_theorem_whose_false_twin_is_not_refuted_is_refused() -> None:
+    with pytest.raises(SourceError, match="no false twin of sums is refuted"):
+        parsed(THEOREM.replace("sums_twin", "sums_other"), "Sums")
 
 
-def test_a_twin_that_changes_nothing_in_the_statement_is_refused() -> None:
-    with pytest.raises(SourceError, match="'z' is not once in the statement"):
-        parsed(THEOREM.replace('"y + x"', '"z"'), "Sums")
+@pytest.mark.parametrize("twin", ["forall x y, x + y = y + x", "False"])
+def test_a_twin_that_is_the_theorem_or_another_statement_is_refused(twin: str) -> None:
+    with pytest.raises(SourceError, match="sums_twin refutes no small change of sums"):
+        parsed(THEOREM.replace("forall x y, x + y = y - x", twin), "Sums")
+
+
+def test_a_theorem_without_words_is_refused() -> None:
+    with pytest.raises(SourceError, match="no words are written above sums"):
+        parsed(THEOREM.replace("(* Sums commute (claims rope-1, rope-2). *)", ""), "Sums")
 
 
 def test_the_theorems_name_claims_that_exist_and_are_those_that_coq_compiled() -> None:
     named = {claim for theorem in theorems() for claim in (*theorem.claims, *theorem.part_of)}
-    assert len(theorems()) >= 15 and all(theorem.claims or theorem.part_of for theorem in theorems())
+    assert len(theorems()) >= 30 and all(theorem.claims or theorem.part_of for theorem in theorems())
     assert named <= {claim.id for claim in registry.CLAIMS}
     assert recorded.record()["theorems"] == {theorem.name: theorem.digest for theorem in theorems()}, "make proofs"
