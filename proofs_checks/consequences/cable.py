@@ -210,7 +210,8 @@ def tail(law: Formula = paths.cable_logarithm, power: sp.Expr = sp.Integer(2), f
 )
 def streaming(recalled: Formula = lambda S_j, S_i, old, s, gate: minus_gated(S_j - S_i, gate)) -> Facts:
     """With the running sum S_i stored beside each key, the biases of the next query are those of a full recomputation,
-    with gates and under the logarithm too; rows of biases cannot be stored instead.
+    with gates and under the logarithm too; with gates the row of the query before, or that row less its new step, is
+    not the new row.
     """
     S_j, S_i, g_j, g, s = sp.symbols("S_j S_i g_j g_j+1 s_j+1", real=True)
     added = next_term("D", text_distance, i, j)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lengthgen.proofs_checks.claim import Parameters, Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.plaa import SOURCE
+from lengthgen.proofs_checks.papers.pola.cases import small_fractions
 from lengthgen.theory.enumeration import every_relation
 from lengthgen.theory.learning import anchored, plaa, pola
 from lengthgen.theory.learning.plaa import PositionBasis
@@ -148,21 +149,25 @@ def pola_is_the_disjoint_case(
         for scale in range(1, SIZE + 1):
             learned_by_plaa = basis.matrix(
                 plaa.learned_coefficients(basis, targets, training_scale=scale, weights=weights(scale))
-            ).astype(np.float64)
-            learned_by_pola = pola.learned_matrix(targets, labels, training_scale=scale)
+            )
+            learned_by_pola = small_fractions(pola.learned_matrix(targets, labels, training_scale=scale))
             if (learned_by_plaa != learned_by_pola).any():
                 at = int((learned_by_plaa != learned_by_pola).any(axis=(1, 2)).argmax())
+                by_plaa, by_pola = (
+                    str(matrix[at].astype(str).tolist()).replace("'", "")
+                    for matrix in (learned_by_plaa, learned_by_pola)
+                )
                 raise Refuted(
                     f"labels {labels[keys, queries].tolist()}, N0 = {scale}, A = {targets[at].tolist()}: PLAA learns "
-                    f"{learned_by_plaa[at].tolist()}, POLA {learned_by_pola[at].tolist()}"
+                    f"{by_plaa}, POLA {by_pola}"
                 )
             learned = plaa.learned_coefficients(basis, basis.matrices, training_scale=scale)
             if (learned != plaa.min_degree_interpolator(basis, basis.matrices, training_scale=scale)).any():
                 raise Refuted(f"labels {labels[keys, queries].tolist()}, N0 = {scale}: not the min-degree interpolator")
         count += 1
     yield (
-        f"all {count} relations at N = {SIZE}, every N0: the rational PLAA solution, rounded once, equals the "
-        "floating-point matrix of POLA bit for bit on a basis of the targets and two dense ones"
+        f"all {count} relations at N = {SIZE}, every N0: the rational PLAA solution equals POLA's matrix, its floats "
+        "read as the small fractions that they stand for, on a basis of the targets and two dense ones"
     )
     yield "on targets in the span it is the min-degree interpolator"
 

@@ -267,10 +267,11 @@ def _width_text(stated: str) -> str:
             "its logits are not products of per-token vectors of a fixed width that never change as the sequence grows"
         )
     if stated == "0":
-        return "a cached key, stored after the encoding's action on it, needs no numbers beside its content"
+        return "its logits are products of per-token vectors, cached once, without a coordinate beside the content"
     if ":" in stated:
-        return f"a cached key needs this many numbers beside its content: {stated}"
-    return f"a cached key needs {stated} numbers beside its content, and fewer do not suffice"
+        return f"its logits are products of per-token vectors with so many coordinates beside the content: {stated}"
+    coordinates = "coordinate" if stated == "1" else "coordinates"
+    return f"its logits are products of per-token vectors with {stated} {coordinates} beside the content, and no fewer"
 
 
 _LINEAR = with_bias_replaced(

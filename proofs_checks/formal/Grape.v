@@ -184,17 +184,45 @@ Proof.
   - intros. ring.
 Qed.
 
-(* The exponential of x L, L = a b^T - b a^T of speed s, is I + sin(x s)/s L + (1 - cos(x s))/s^2 L^2, and L^2 is -s^2
-   times the projector on the span of a and b: it takes them to -s^2 times themselves, and what is orthogonal to both to
-   0; in every dimension (claim grape-1). *)
-Theorem grape_is_a_turn : forall d a b s x, s <> 0 -> s * s = squared_speed d a b ->
-  let L := generator a b in
+Lemma dot_self : forall d c, 0 <= dot d c c /\ (dot d c c = 0 -> forall i, (i < d)%nat -> c i = 0).
+Proof.
+  intros d c. induction d as [|d [positive zero]]; [split; [unfold dot; simpl; lra|intros; lia]|].
+  unfold dot in *. simpl. pose proof (Rle_0_sqr (c d)) as square. unfold Rsqr in square. split; [lra|].
+  intros E i Hi. destruct (Nat.eq_dec i d) as [same|other]; [subst; apply Rsqr_0_uniq; unfold Rsqr; lra|].
+  apply zero; [lra|lia].
+Qed.
+(* Independent vectors have a positive speed: the strict inequality of Cauchy and Schwarz. *)
+Definition independent (d : nat) (a b : vector) : Prop :=
+  forall x y, (forall i, (i < d)%nat -> x * a i + y * b i = 0) -> x = 0 /\ y = 0.
+Lemma speed_positive : forall d a b, independent d a b -> 0 < squared_speed d a b.
+Proof.
+  intros d a b free. set (c := fun i => dot d b b * a i + - dot d a b * b i).
+  assert (long : 0 < dot d b b).
+  { destruct (dot_self d b) as [[more|none] zero]; [exact more|exfalso].
+    destruct (free 0 1) as [_ one]; [|lra]. intros i Hi. rewrite zero by (lra || exact Hi). ring. }
+  assert (norm : dot d c c = dot d b b * squared_speed d a b).
+  { unfold dot at 1, c.
+    rewrite (sum_ext d _ (fun i => dot d b b * (dot d b b * (a i * a i) + - dot d a b * (a i * b i))
+      + - dot d a b * (dot d b b * (a i * b i) + - dot d a b * (b i * b i)))) by (intros; ring).
+    rewrite !sum_linear. fold (dot d a a) (dot d a b) (dot d b b). unfold squared_speed. ring. }
+  destruct (dot_self d c) as [[more|none] zero].
+  - rewrite norm in more. apply (Rmult_lt_reg_l (dot d b b)); [exact long|]. rewrite Rmult_0_r. exact more.
+  - exfalso. destruct (free (dot d b b) (- dot d a b)) as [E _]; [|lra]. apply zero. symmetry. exact none.
+Qed.
+
+(* For independent a and b the exponential of x L, L = a b^T - b a^T, is I + sin(x s)/s L + (1 - cos(x s))/s^2 L^2 with
+   s^2 = |a|^2 |b|^2 - (a.b)^2, and L^2 is -s^2 times the projector on the span of a and b: it takes them to -s^2 times
+   themselves, and what is orthogonal to both to 0; in every dimension (claim grape-1). *)
+Theorem grape_is_a_turn : forall d a b x, independent d a b ->
+  let L := generator a b in let s := sqrt (dot d a a * dot d b b - dot d a b * dot d a b) in
   is_exponential d L x (fun i j => one i j + sin (x * s) / s * L i j + (1 - cos (x * s)) / (s * s) * mul d L L i j)
   /\ (forall i, act d (mul d L L) a i = - (s * s) * a i)
   /\ (forall i, act d (mul d L L) b i = - (s * s) * b i)
   /\ (forall v i, dot d a v = 0 -> dot d b v = 0 -> act d (mul d L L) v i = 0).
 Proof.
-  intros d a b s x Hs speed L. unfold L. split; [apply grape_exponential; assumption|].
+  intros d a b x free L s. unfold L. pose proof (speed_positive d a b free) as positive.
+  assert (speed : s * s = squared_speed d a b) by (apply sqrt_sqrt; left; exact positive).
+  split; [apply grape_exponential; [apply Rgt_not_eq; apply sqrt_lt_R0; exact positive|exact speed]|].
   assert (square_acts : forall v i, act d (mul d (generator a b) (generator a b)) v i
     = a i * (dot d a b * dot d b v - dot d b b * dot d a v) - b i * (dot d a a * dot d b v - dot d a b * dot d a v)).
   { intros v i. rewrite act_mul, act_generator.
@@ -208,19 +236,25 @@ Proof.
   - ring.
   - rewrite H, H0. ring.
 Qed.
-Lemma grape_is_a_turn_twin : ~ (forall d a b s x, s <> 0 -> s * s = squared_speed d a b ->
-  let L := generator a b in
+Lemma axes_independent : independent 2 (axis 0) (axis 1).
+Proof.
+  intros x y zero. pose proof (zero 0%nat ltac:(lia)) as first. pose proof (zero 1%nat ltac:(lia)) as second.
+  unfold axis, one in *. simpl in *. split; lra.
+Qed.
+Lemma grape_is_a_turn_twin : ~ (forall d a b x, independent d a b ->
+  let L := generator a b in let s := sqrt (dot d a a * dot d b b - dot d a b * dot d a b) in
   is_exponential d L x (fun i j => one i j + sin (x * s) / s * L i j + (1 + cos (x * s)) / (s * s) * mul d L L i j)
   /\ (forall i, act d (mul d L L) a i = - (s * s) * a i)
   /\ (forall i, act d (mul d L L) b i = - (s * s) * b i)
   /\ (forall v i, dot d a v = 0 -> dot d b v = 0 -> act d (mul d L L) v i = 0)).
 Proof.
-  intros H.
-  assert (speed : 1 * 1 = squared_speed 2 (axis 0) (axis 1)) by (unfold squared_speed, dot, axis, one; simpl; ring).
-  pose proof (grape_exponential 2 (axis 0) (axis 1) 1 0 R1_neq_R0 speed 0%nat 0%nat ltac:(lia) ltac:(lia)) as E.
-  destruct (H 2%nat (axis 0) (axis 1) 1 0 R1_neq_R0 speed) as [F _].
-  pose proof (uniqueness_sum _ _ _ E (F 0%nat 0%nat ltac:(lia) ltac:(lia))) as same. rewrite Rmult_0_l, cos_0 in same.
-  unfold mul, generator, axis, one in same. simpl in same. lra.
+  intros H. destruct (grape_is_a_turn 2 (axis 0) (axis 1) 0 axes_independent) as [E _].
+  destruct (H 2%nat (axis 0) (axis 1) 0 axes_independent) as [F _].
+  pose proof (uniqueness_sum _ _ _ (E 0%nat 0%nat ltac:(lia) ltac:(lia)) (F 0%nat 0%nat ltac:(lia) ltac:(lia))) as same.
+  assert (unit : sqrt (dot 2 (axis 0) (axis 0) * dot 2 (axis 1) (axis 1) - dot 2 (axis 0) (axis 1) * dot 2 (axis 0)
+    (axis 1)) = 1)
+    by (rewrite <- sqrt_1; f_equal; unfold dot, axis, one; simpl; ring).
+  rewrite unit, Rmult_0_l, cos_0 in same. unfold mul, generator, axis, one in same. simpl in same. lra.
 Qed.
 
 (* A product of factors, one for each plane. *)
@@ -371,76 +405,142 @@ Proof.
   replace (Nat.eqb (S d) d) with false by (symmetry; apply Nat.eqb_neq; lia). ring.
 Qed.
 
-(* ALiBi is GRAPE-A: G(t) = I - m t E is a one-parameter group on two coordinates beside the content, and with the query
-   moved by G(j) and the key by the inverse transpose of G(i) the score is q.k - m (j - i), for every d (claim grape-8).
-   *)
-Theorem grape_is_alibi : forall d m, let D := S (S d) in let G t := element d (- m * t) in
-  (forall r c, G 0 r c = one r c)
-  /\ (forall s t r c, (r < D)%nat -> (c < D)%nat -> mul D (G s) (G t) r c = G (s + t) r c)
-  /\ forall q k j i, dot D (act D (G j) (extended d q 1 0)) (act D (transpose (G (- i))) (extended d k 0 1))
-    = dot d q k - m * (j - i).
+(* Score of a query moved by s and a key moved by the inverse transpose of the element at t. *)
+Lemma element_inverse_score : forall d s t q k inverse,
+  (forall r c, (r < S (S d))%nat -> (c < S (S d))%nat -> mul (S (S d)) (element d t) inverse r c = one r c) ->
+  dot (S (S d)) (act (S (S d)) (element d s) (extended d q 1 0)) (act (S (S d)) (transpose inverse) (extended d k 0 1))
+  = dot d q k + (s - t).
 Proof.
-  intros d m D G. unfold D, G. split; [|split].
-  - intros. unfold element, unipotent. ring.
-  - intros. rewrite element_group by assumption. f_equal. ring.
-  - intros. rewrite element_score. ring.
-Qed.
-Lemma grape_is_alibi_twin : ~ (forall d m, let D := S (S d) in let G t := element d (- m * t) in
-  (forall r c, G 0 r c = one r c)
-  /\ (forall s t r c, (r < D)%nat -> (c < D)%nat -> mul D (G s) (G t) r c = G (s + t) r c)
-  /\ forall q k j i, dot D (act D (G j) (extended d q 1 0)) (act D (transpose (G i)) (extended d k 0 1))
-    = dot d q k - m * (j - i)).
-Proof.
-  intros H. destruct (H 0%nat 1) as [_ [_ false]]. specialize (false (fun _ => 0) (fun _ => 0) 1 1).
-  rewrite element_score in false. lra.
-Qed.
-
-(* FoX is GRAPE-A: the links I + log f_l E, psi_l = - log f_l, multiply along a path to I + (sum of log f_l) E, and with
-   the query moved by the path up to j and the key by the inverse transpose of the path up to i the score is q.k plus
-     the
-   sum of log f_l over the path between them, for every d and every path (claim grape-10). *)
-Fixpoint path (d : nat) (f : nat -> R) (n : nat) : matrix :=
-  match n with O => one | S l => mul (S (S d)) (element d (ln (f l))) (path d f l) end.
-Theorem grape_is_fox : forall d (f : nat -> R), let D := S (S d) in
-  (forall n r c, (r < D)%nat -> (c < D)%nat -> path d f n r c = element d (sum n (fun l => ln (f l))) r c)
-  /\ forall i D' inverse q k, (forall r c, (r < D)%nat -> (c < D)%nat -> mul D (path d f i) inverse r c = one r c) ->
-    dot D (act D (path d f (i + D')) (extended d q 1 0)) (act D (transpose inverse) (extended d k 0 1))
-    = dot d q k + sum D' (fun l => ln (f (i + l)%nat)).
-Proof.
-  intros d f D. unfold D.
-  assert (collapsed : forall n r c, (r < S (S d))%nat -> (c < S (S d))%nat ->
-    path d f n r c = element d (sum n (fun l => ln (f l))) r c).
-  { induction n as [|n IH]; intros r c Hr Hc; [unfold element, unipotent; simpl; ring|]. simpl path.
-    rewrite (mul_ext _ _ _ (element d (sum n (fun l => ln (f l))))) by (intros; apply IH; assumption).
-    rewrite element_group by assumption. simpl. f_equal. ring. }
-  split; [exact collapsed|]. intros i D' inverse q k inverts.
-  set (total := sum i (fun l => ln (f l))).
-  assert (known : forall r c, (r < S (S d))%nat -> (c < S (S d))%nat -> inverse r c = element d (- total) r c).
-  { intros r c Hr Hc.
-    transitivity (mul (S (S d)) (element d (- total)) (mul (S (S d)) (path d f i) inverse) r c).
-    - transitivity (act (S (S d)) (mul (S (S d)) (element d (- total)) (path d f i)) (fun k => inverse k c) r).
+  intros d s t q k inverse inverts.
+  assert (known : forall r c, (r < S (S d))%nat -> (c < S (S d))%nat -> inverse r c = element d (- t) r c).
+  { intros r c Hr Hc. transitivity (mul (S (S d)) (element d (- t)) (mul (S (S d)) (element d t) inverse) r c).
+    - transitivity (act (S (S d)) (mul (S (S d)) (element d (- t)) (element d t)) (fun k => inverse k c) r).
       + rewrite <- (act_one (S (S d)) (fun k => inverse k c) r Hr). unfold act. apply sum_ext. intros l Hl. f_equal.
-        rewrite (mul_ext _ _ _ (element d total)) by (intros; apply collapsed; assumption).
         rewrite element_group by assumption. unfold element, unipotent. ring.
       + rewrite act_mul. reflexivity.
     - rewrite (mul_ext _ _ _ one) by (intros; apply inverts; assumption). apply mul_one. exact Hc. }
-  transitivity (dot (S (S d)) (act (S (S d)) (element d (sum (i + D') (fun l => ln (f l)))) (extended d q 1 0))
-    (act (S (S d)) (transpose (element d (- total))) (extended d k 0 1))).
-  - apply sum_ext. intros r Hr. f_equal; apply sum_ext; intros c Hc; f_equal; [apply collapsed|apply known]; assumption.
-  - rewrite element_score. f_equal. unfold total. clear. induction D' as [|n IH].
-    + rewrite Nat.add_0_r. simpl. ring.
-    + rewrite Nat.add_succ_r. simpl. rewrite <- IH. ring.
+  transitivity (dot (S (S d)) (act (S (S d)) (element d s) (extended d q 1 0))
+    (act (S (S d)) (transpose (element d (- t))) (extended d k 0 1))).
+  - apply sum_ext. intros r Hr. f_equal. apply sum_ext. intros c Hc. f_equal. apply known; assumption.
+  - rewrite element_score. ring.
 Qed.
-Lemma grape_is_fox_twin : ~ (forall d (f : nat -> R), let D := S (S d) in
-  (forall n r c, (r < D)%nat -> (c < D)%nat -> path d f n r c = element d (sum n (fun l => ln (f l))) r c)
-  /\ forall i D' inverse q k, (forall r c, (r < D)%nat -> (c < D)%nat -> mul D (path d f i) inverse r c = one r c) ->
-    dot D (act D (path d f (i + D')) (extended d q 1 0)) (act D (transpose inverse) (extended d k 0 1))
-    = dot d q k - sum D' (fun l => ln (f (i + l)%nat))).
+
+(* The exponential of a matrix of square 0 is I + x A. *)
+Lemma nilpotent_exponential : forall d A x, (forall i j, (i < d)%nat -> (j < d)%nat -> mul d A A i j = 0) ->
+  is_exponential d A x (fun i j => one i j + x * A i j).
 Proof.
-  intros H. destruct (H 0%nat (fun _ => exp 1)) as [_ false]. destruct (grape_is_fox 0 (fun _ => exp 1)) as [_ true].
-  assert (inverts : forall r c, (r < 2)%nat -> (c < 2)%nat -> mul 2 (path 0 (fun _ => exp 1) 0) one r c = one r c)
-    by (intros; apply mul_one; assumption).
-  specialize (false 0%nat 1%nat one (fun _ => 0) (fun _ => 0) inverts).
-  rewrite (true 0%nat 1%nat one (fun _ => 0) (fun _ => 0) inverts) in false.
-  simpl in false. rewrite ln_exp in false. lra.
+  intros d A x zero i j Hi Hj.
+  assert (first : forall r, power d A 1 r j = A r j) by (intros; apply mul_one; exact Hj).
+  assert (higher : forall n r, (r < d)%nat -> power d A (S (S n)) r j = 0).
+  { induction n as [|n IH]; intros r Hr.
+    - change (power d A 2 r j) with (mul d A (power d A 1) r j). rewrite (mul_ext d A _ A) by (intros; apply first).
+      apply zero; assumption.
+    - change (power d A (S (S (S n))) r j) with (mul d A (power d A (S (S n))) r j). unfold mul at 1.
+      rewrite (sum_ext d _ (fun _ => 0)); [apply sum_zero|]. intros k Hk. rewrite IH by exact Hk. ring. }
+  assert (partial : forall n, sum_f_R0 (fun n => / INR (fact n) * power d A n i j * x ^ n) (S n) = one i j + x * A i j).
+  { induction n as [|n IH].
+    - cbn [sum_f_R0]. rewrite first. change (power d A 0 i j) with (one i j). simpl. field.
+    - rewrite tech5, IH, higher by exact Hi. ring. }
+  intros eps Heps. exists 1%nat. intros n Hn. destruct n as [|n]; [lia|]. rewrite partial.
+  unfold R_dist. rewrite Rminus_diag_eq, Rabs_R0 by reflexivity. exact Heps.
+Qed.
+(* E has its one entry in row d + 1, column d: E^2 = 0. *)
+Definition extra (d : nat) : matrix := fun i j => axis (S d) i * axis d j.
+Lemma extra_square : forall d i j, mul (S (S d)) (extra d) (extra d) i j = 0.
+Proof.
+  intros. unfold mul, extra. rewrite (sum_ext _ _ (fun _ => 0)); [apply sum_zero|]. intros k _. unfold axis, one.
+  destruct (Nat.eqb_spec k d) as [E|E]; [|ring]. replace (Nat.eqb k (S d)) with false by (symmetry; apply Nat.eqb_neq;
+    lia).
+  ring.
+Qed.
+
+(* ALiBi is GRAPE-A: with A = -m E, E^2 = 0, on two coordinates beside the content, G(t) = I + t A is the exponential of
+   t A and a group, and with the query moved by G(j) and the key by the inverse transpose of G(i) the score is
+   q.k - m (j - i), for every d (claim grape-8). *)
+Theorem grape_is_alibi : forall d m, let D := S (S d) in
+  let A i j := - m * extra d i j in let G t i j := one i j + t * A i j in
+  (forall r c, mul D A A r c = 0)
+  /\ (forall t, is_exponential D A t (G t))
+  /\ (forall s t r c, (r < D)%nat -> (c < D)%nat -> mul D (G s) (G t) r c = G (s + t) r c)
+  /\ forall q k j i inverse, (forall r c, (r < D)%nat -> (c < D)%nat -> mul D (G i) inverse r c = one r c) ->
+    dot D (act D (G j) (extended d q 1 0)) (act D (transpose inverse) (extended d k 0 1)) = dot d q k - m * (j - i).
+Proof.
+  intros d m D A G. unfold D.
+  assert (square : forall r c, mul (S (S d)) A A r c = 0).
+  { intros. unfold A. rewrite mul_scale. replace (mul (S (S d)) (fun i j => - m * extra d i j) (extra d) r c)
+      with (- m * mul (S (S d)) (extra d) (extra d) r c).
+    - rewrite extra_square. ring.
+    - unfold mul. rewrite <- sum_scale. apply sum_ext. intros. ring. }
+  assert (same : forall t r c, G t r c = element d (- m * t) r c)
+    by (intros; unfold G, A, element, unipotent, extra; ring).
+  assert (group : forall s t r c, (r < S (S d))%nat -> (c < S (S d))%nat -> mul (S (S d)) (G s) (G t) r c = G (s + t) r
+    c).
+  { intros s t r c Hr Hc. rewrite same. replace (- m * (s + t)) with (- m * s + - m * t) by ring.
+    rewrite <- element_group by assumption. apply sum_ext. intros. rewrite !same. reflexivity. }
+  split; [exact square|]. split; [intros; apply nilpotent_exponential; intros; apply square|]. split; [exact group|].
+  intros q k j i inverse inverts.
+  replace (dot d q k - m * (j - i)) with (dot d q k + (- m * j - - m * i)) by ring.
+  rewrite <- (element_inverse_score d (- m * j) (- m * i) q k inverse).
+  - apply sum_ext. intros r Hr. f_equal. apply sum_ext. intros c Hc. rewrite same. reflexivity.
+  - intros r c Hr Hc. rewrite <- (inverts r c Hr Hc). apply sum_ext. intros. rewrite same. reflexivity.
+Qed.
+Lemma grape_is_alibi_twin : ~ (forall d m, let D := S (S d) in
+  let A i j := - m * extra d i j in let G t i j := one i j + t * A i j in
+  (forall r c, mul D A A r c = 0)
+  /\ (forall t, is_exponential D A t (G t))
+  /\ (forall s t r c, (r < D)%nat -> (c < D)%nat -> mul D (G s) (G t) r c = G (s + t) r c)
+  /\ forall q k j i inverse, (forall r c, (r < D)%nat -> (c < D)%nat -> mul D (G i) inverse r c = one r c) ->
+    dot D (act D (G j) (extended d q 1 0)) (act D inverse (extended d k 0 1)) = dot d q k - m * (j - i)).
+Proof.
+  intros H. destruct (H 0%nat 1) as [_ [_ [_ false]]].
+  set (inverse := fun i j => one i j + extra 0 i j).
+  assert (inverts : forall r c, (r < 2)%nat -> (c < 2)%nat ->
+    mul 2 (fun i j => one i j + 1 * (- (1) * extra 0 i j)) inverse r c = one r c)
+    by (intros [|[|r]] [|[|c]] Hr Hc; try lia; unfold inverse, mul, extra, axis, one; simpl; ring).
+  specialize (false (fun _ => 0) (fun _ => 0) 0 1 inverse inverts).
+  unfold inverse, dot, act, extended, extra, axis, one in false. simpl in false. lra.
+Qed.
+
+(* FoX is GRAPE-A: the links I - psi_l E of a path, psi_l = log f_l, multiply to I - (sum of psi_l) E, and with the key
+   moved by the inverse transpose of the path the score is q.k plus the sum of log f_l over the path, for every d and
+   every path (claim grape-10). *)
+Fixpoint path (d : nat) (psi : nat -> R) (n : nat) : matrix :=
+  match n with O => one | S l => mul (S (S d)) (fun i j => one i j - psi l * extra d i j) (path d psi l) end.
+Theorem grape_is_fox : forall d (f : nat -> R) n, let D := S (S d) in let psi l := ln (f l) in
+  (forall r c, (r < D)%nat -> (c < D)%nat -> path d psi n r c = one r c - sum n psi * extra d r c)
+  /\ forall q k inverse, (forall r c, (r < D)%nat -> (c < D)%nat -> mul D (path d psi n) inverse r c = one r c) ->
+    dot D (extended d q 1 0) (act D (transpose inverse) (extended d k 0 1)) = dot d q k + sum n (fun l => ln (f l)).
+Proof.
+  intros d f n D psi. unfold D.
+  assert (same : forall t r c, one r c - t * extra d r c = element d (- t) r c)
+    by (intros; unfold element, unipotent, extra; ring).
+  assert (collapsed : forall n r c, (r < S (S d))%nat -> (c < S (S d))%nat ->
+    path d psi n r c = one r c - sum n psi * extra d r c).
+  { clear n. induction n as [|n IH]; intros r c Hr Hc; [simpl; ring|]. simpl path. rewrite same.
+    replace (- sum (S n) psi) with (- psi n + - sum n psi) by (simpl; ring). rewrite <- element_group by assumption.
+    apply sum_ext. intros k Hk. rewrite IH, !same by assumption. reflexivity. }
+  split; [intros; apply collapsed; assumption|]. intros q k inverse inverts.
+  replace (sum n (fun l => ln (f l))) with (0 - - sum n psi) by (unfold psi; ring).
+  rewrite <- (element_inverse_score d 0 (- sum n psi) q k inverse).
+  - apply sum_ext. intros r Hr. f_equal. rewrite <- (act_one (S (S d)) (extended d q 1 0) r Hr) at 1.
+    apply sum_ext. intros. unfold element, unipotent. ring.
+  - intros r c Hr Hc. rewrite <- (inverts r c Hr Hc). apply sum_ext. intros k0 Hk.
+    rewrite collapsed, same by assumption. reflexivity.
+Qed.
+Lemma grape_is_fox_twin : ~ (forall d (f : nat -> R) n, let D := S (S d) in let psi l := - ln (f l) in
+  (forall r c, (r < D)%nat -> (c < D)%nat -> path d psi n r c = one r c - sum n psi * extra d r c)
+  /\ forall q k inverse, (forall r c, (r < D)%nat -> (c < D)%nat -> mul D (path d psi n) inverse r c = one r c) ->
+    dot D (extended d q 1 0) (act D (transpose inverse) (extended d k 0 1)) = dot d q k + sum n (fun l => ln (f l))).
+Proof.
+  intros H. destruct (H 0%nat (fun _ => exp (- (1))) 1%nat) as [_ printed].
+  destruct (grape_is_fox 0 (fun _ => exp 1) 1) as [_ ours].
+  set (inverse := fun i j => one i j + extra 0 i j).
+  assert (inverts : forall psi : nat -> R, psi 0%nat = 1 -> forall r c, (r < 2)%nat -> (c < 2)%nat ->
+    mul 2 (path 0 psi 1) inverse r c = one r c).
+  { intros psi unit [|[|r]] [|[|c]] Hr Hc; try lia; unfold inverse, path, mul, extra, axis, one; simpl; rewrite unit;
+    ring. }
+  assert (minus : - ln (exp (- (1))) = 1) by (rewrite ln_exp; ring).
+  specialize (printed (fun _ => 0) (fun _ => 0) inverse (inverts (fun _ => - ln (exp (- (1)))) minus)).
+  specialize (ours (fun _ => 0) (fun _ => 0) inverse (inverts (fun _ => ln (exp 1)) (ln_exp 1))).
+  rewrite printed in ours. cbn [sum] in ours. rewrite !ln_exp in ours. lra.
 Qed.

@@ -31,39 +31,40 @@ Proof.
   rewrite cos_minus, sin_minus. ring.
 Qed.
 
-(* RoPE's score is a function of the distance j - i, on any number of planes (claim rope-1). *)
-Theorem rope_is_relative : forall planes w q1 q2 k1 k2, exists score : R -> R, forall j i,
-  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i) = score (j - i).
+(* RoPE's score is the sum over planes of k^T R((j - i) w) q: a function of j - i, on any number of planes
+   (claim rope-1). *)
+Theorem rope_is_relative : forall planes w q1 q2 k1 k2 j i,
+  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i)
+  = over planes (fun p => k1 p * turn1 ((j - i) * w p) (q1 p) (q2 p) + k2 p * turn2 ((j - i) * w p) (q1 p) (q2 p)).
+Proof. intros. apply over_ext. intros p. rewrite rope_relative. unfold turn1, turn2. ring. Qed.
+Lemma rope_is_relative_twin : ~ (forall planes w q1 q2 k1 k2 j i,
+  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i)
+  = over planes (fun p => k1 p * turn1 ((j + i) * w p) (q1 p) (q2 p) + k2 p * turn2 ((j + i) * w p) (q1 p) (q2 p))).
 Proof.
-  intros. exists (fun D => over planes (fun p => (q1 p * k1 p + q2 p * k2 p) * cos (D * w p)
-    + (q1 p * k2 p - q2 p * k1 p) * sin (D * w p))).
-  intros. apply over_ext. intros. apply rope_relative.
-Qed.
-Lemma rope_is_relative_twin : ~ (forall planes w q1 q2 k1 k2, exists score : R -> R, forall j i,
-  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i) = score (j + i)).
-Proof.
-  intros H. destruct (H 1%nat (fun _ => 1) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0)) as [score E].
-  pose proof (E PI 0) as far. pose proof (E (PI / 2) (PI / 2)) as near. simpl in far, near.
-  rewrite rope_relative in far, near. replace ((PI - 0) * 1) with PI in far by ring.
-  replace ((PI / 2 - PI / 2) * 1) with 0 in near by ring. replace (PI / 2 + PI / 2) with (PI + 0) in near by field.
-  rewrite cos_PI in far. rewrite cos_0, sin_0 in near. lra.
+  intros H. specialize (H 1%nat (fun _ => 1) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0) (PI / 2) (PI / 2)).
+  rewrite rope_is_relative in H. simpl in H. unfold turn1, turn2 in H.
+  replace ((PI / 2 - PI / 2) * 1) with 0 in H by ring. replace ((PI / 2 + PI / 2) * 1) with PI in H by field.
+  rewrite cos_0, sin_0, cos_PI, sin_PI in H. lra.
 Qed.
 
-(* RoPE keeps the norms of queries and keys at every position, on any number of planes (claim rope-2). *)
-Theorem rope_keeps_norms : forall planes (w v1 v2 : nat -> R) x,
-  over planes (fun p => turn1 (x * w p) (v1 p) (v2 p) ^ 2 + turn2 (x * w p) (v1 p) (v2 p) ^ 2)
-  = over planes (fun p => v1 p ^ 2 + v2 p ^ 2).
+(* RoPE is orthogonal: it keeps scalar products at every position, and so norms, on any number of planes (claim rope-2).
+   *)
+Theorem rope_is_orthogonal : forall planes (w u1 u2 v1 v2 : nat -> R) x,
+  over planes (fun p => turn1 (x * w p) (u1 p) (u2 p) * turn1 (x * w p) (v1 p) (v2 p)
+    + turn2 (x * w p) (u1 p) (u2 p) * turn2 (x * w p) (v1 p) (v2 p))
+  = over planes (fun p => u1 p * v1 p + u2 p * v2 p).
 Proof.
   intros. apply over_ext. intros p. unfold turn1, turn2. pose proof (sin2_cos2 (x * w p)) as H. unfold Rsqr in H.
-  transitivity ((sin (x * w p) * sin (x * w p) + cos (x * w p) * cos (x * w p)) * (v1 p ^ 2 + v2 p ^ 2)); [|rewrite H];
-    ring.
+  transitivity ((sin (x * w p) * sin (x * w p) + cos (x * w p) * cos (x * w p)) * (u1 p * v1 p + u2 p * v2 p));
+    [|rewrite H]; ring.
 Qed.
-Lemma rope_keeps_norms_twin : ~ (forall planes (w v1 v2 : nat -> R) x,
-  over planes (fun p => turn1 (x * w p) (v1 p) (v2 p) ^ 2 + turn2 (x * w p) (v1 p) (v2 p) ^ 2)
-  = over planes (fun p => v1 p ^ 2 + 2 * v2 p ^ 2)).
+Lemma rope_is_orthogonal_twin : ~ (forall planes (w u1 u2 v1 v2 : nat -> R) x,
+  over planes (fun p => turn1 (x * w p) (u1 p) (u2 p) * turn1 (x * w p) (v1 p) (v2 p)
+    + turn2 (x * w p) (u1 p) (u2 p) * turn2 (- x * w p) (v1 p) (v2 p))
+  = over planes (fun p => u1 p * v1 p + u2 p * v2 p)).
 Proof.
-  intros H. specialize (H 1%nat (fun _ => 1) (fun _ => 0) (fun _ => 1) 0). rewrite rope_keeps_norms in H.
-  simpl in H. lra.
+  intros H. specialize (H 1%nat (fun _ => 1) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0) (PI / 2)).
+  simpl in H. unfold turn1, turn2 in H. rewrite !Rmult_1_r, sin_neg, sin_PI2, cos_neg, cos_PI2 in H. lra.
 Qed.
 
 Lemma hope_relative : forall w w' q1 q2 k1 k2 j i,
@@ -149,13 +150,16 @@ Proof.
     field. intros E. apply (f_equal fst) in E. simpl in E. lra.
 Qed.
 
-(* HoPE with an imaginary rate i w, no damping and queries in the basis C = diag(1, i), keys in C^-1, has RoPE's scores,
-   on any number of planes (claim hope-6-complex). *)
 Fixpoint cover (planes : nat) (f : nat -> C) : C := match planes with O => RtoC 0 | S p => (cover p f + f p)%C end.
 Definition complex_hope (x y : C) (q1 q2 k1 k2 : C) : C :=
   ((ccosh x * q1 + csinh x * q2) * (ccosh (- y) * k1 + csinh (- y) * k2)
    + (csinh x * q1 + ccosh x * q2) * (csinh (- y) * k1 + ccosh (- y) * k2))%C.
-Theorem hope_at_imaginary_rate_is_rope : forall planes (w q1 q2 k1 k2 : nat -> R) (j i : R),
+Lemma real_cosh : forall x : R, ccosh x = RtoC (cosh x) /\ csinh x = RtoC (sinh x).
+Proof.
+  intros x. unfold ccosh, csinh, cexp, cosh, sinh. simpl. rewrite Ropp_0, cos_0, sin_0.
+  split; apply injective_projections; simpl; field.
+Qed.
+Lemma same_scores : forall planes (w q1 q2 k1 k2 : nat -> R) (j i : R),
   cover planes (fun p =>
     complex_hope (Ci * (j * w p)%R) (Ci * (i * w p)%R) (q1 p) (Ci * q2 p) (k1 p) (- Ci * k2 p))%C
   = RtoC (over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i)).
@@ -167,37 +171,65 @@ Proof.
     with (- (Ci * Ci) * (turn2 (j * w p) (q1 p) (q2 p) * turn2 (i * w p) (k1 p) (k2 p)))%C by ring.
   replace (Ci * Ci)%C with (- (1))%C by (apply injective_projections; simpl; ring). ring.
 Qed.
-Lemma hope_at_imaginary_rate_is_rope_twin : ~ (forall planes (w q1 q2 k1 k2 : nat -> R) (j i : R),
-  cover planes (fun p =>
-    complex_hope (Ci * (j * w p)%R) (Ci * (i * w p)%R) (q1 p) (Ci * q2 p) (k1 p) (Ci * k2 p))%C
-  = RtoC (over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i))).
+
+(* HoPE without damping, for complex rates: at real rates it is real HoPE, and at the imaginary rate i w, in the basis
+   C = diag(1, i), C^-1 B C is RoPE's rotation, and HoPE's scores of C q and C^-1 k are RoPE's scores of q and k, on any
+   number of planes (claim hope-6-complex). *)
+Theorem hope_at_imaginary_rate_is_rope :
+  (forall (w q1 q2 k1 k2 j i : R),
+    complex_hope (j * w)%R (i * w)%R q1 q2 k1 k2 = RtoC (hope w 0 q1 q2 k1 k2 j i))
+  /\ (forall x v1 v2 : R, (ccosh (Ci * x) * v1 + csinh (Ci * x) * (Ci * v2))%C = RtoC (turn1 x v1 v2)
+    /\ (csinh (Ci * x) * v1 + ccosh (Ci * x) * (Ci * v2))%C = (Ci * turn2 x v1 v2)%C)
+  /\ forall planes (w q1 q2 k1 k2 : nat -> R) (j i : R),
+    cover planes (fun p =>
+      complex_hope (Ci * (j * w p)%R) (Ci * (i * w p)%R) (q1 p) (Ci * q2 p) (k1 p) (- Ci * k2 p))%C
+    = RtoC (over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i)).
 Proof.
-  intros H. specialize (H 1%nat (fun _ => 0) (fun _ => 0) (fun _ => 1) (fun _ => 0) (fun _ => 1) 0 0).
+  split; [|split; [exact hope_turns|exact same_scores]].
+  intros. unfold complex_hope. rewrite <- RtoC_opp. destruct (real_cosh (j * w)) as [E1 E2].
+  destruct (real_cosh (- (i * w))) as [F1 F2]. rewrite E1, E2, F1, F2, <- !RtoC_mult, <- !RtoC_plus, <- !RtoC_mult,
+    <- RtoC_plus. f_equal. unfold hope, boost1, boost2. rewrite !Rmult_0_r, Ropp_0, exp_0. ring.
+Qed.
+Lemma hope_at_imaginary_rate_is_rope_twin : ~ (
+  (forall (w q1 q2 k1 k2 j i : R),
+    complex_hope (j * w)%R (i * w)%R q1 q2 k1 k2 = RtoC (hope w 0 q1 q2 k1 k2 j i))
+  /\ (forall x v1 v2 : R, (ccosh (Ci * x) * v1 + csinh (Ci * x) * (Ci * v2))%C = RtoC (turn1 x v1 v2)
+    /\ (csinh (Ci * x) * v1 + ccosh (Ci * x) * (Ci * v2))%C = (Ci * turn2 x v1 v2)%C)
+  /\ forall planes (w q1 q2 k1 k2 : nat -> R) (j i : R),
+    cover planes (fun p =>
+      complex_hope (Ci * (j * w p)%R) (Ci * (i * w p)%R) (q1 p) (Ci * q2 p) (k1 p) (Ci * k2 p))%C
+    = RtoC (over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i))).
+Proof.
+  intros [_ [_ H]]. specialize (H 1%nat (fun _ => 0) (fun _ => 0) (fun _ => 1) (fun _ => 0) (fun _ => 1) 0 0).
   assert (zero : (Ci * (0 * 0)%R)%C = RtoC 0) by (apply injective_projections; simpl; ring).
   simpl in H. rewrite zero in H. apply (f_equal fst) in H.
   unfold complex_hope, ccosh, csinh, cexp, rope, turn1, turn2 in H. simpl in H.
   rewrite !Rmult_0_l, ?Ropp_0, exp_0, cos_0, sin_0 in H. lra.
 Qed.
 
-(* The sinusoidal code has (sin p w, cos p w) on each plane. The code of position p + k is a fixed matrix times the code
-   of
-   p, for every p: on each plane it is (a, b; -b, a) with a^2 + b^2 = 1, so it is orthogonal (claim sin-1). *)
-Theorem sinusoidal_codes_turn : forall w k, exists a b : nat -> R, (forall p, a p ^ 2 + b p ^ 2 = 1)
-  /\ forall p n, sin ((n + k) * w p) = a p * sin (n * w p) + b p * cos (n * w p)
-    /\ cos ((n + k) * w p) = - b p * sin (n * w p) + a p * cos (n * w p).
+(* The sinusoidal code has (sin p w, cos p w) on each plane. The code of position n + k is M_k times the code of n, for
+   every n, M_k = (cos k w, sin k w; - sin k w, cos k w) on each plane, and M_k is orthogonal (claim sin-1). *)
+Theorem sinusoidal_codes_turn : forall (w : nat -> R) k p,
+  (forall n, sin ((n + k) * w p) = cos (k * w p) * sin (n * w p) + sin (k * w p) * cos (n * w p)
+    /\ cos ((n + k) * w p) = - sin (k * w p) * sin (n * w p) + cos (k * w p) * cos (n * w p))
+  /\ cos (k * w p) * cos (k * w p) + - sin (k * w p) * - sin (k * w p) = 1
+  /\ cos (k * w p) * sin (k * w p) + - sin (k * w p) * cos (k * w p) = 0
+  /\ sin (k * w p) * sin (k * w p) + cos (k * w p) * cos (k * w p) = 1.
 Proof.
-  intros w k. exists (fun p => cos (k * w p)), (fun p => sin (k * w p)). split.
-  - intros p. pose proof (sin2_cos2 (k * w p)) as H. unfold Rsqr in H. rewrite <- H. ring.
-  - intros p n. rewrite Rmult_plus_distr_r, sin_plus, cos_plus. split; ring.
+  intros w k p. pose proof (sin2_cos2 (k * w p)) as H. unfold Rsqr in H. repeat split; try lra.
+  - rewrite Rmult_plus_distr_r, sin_plus. ring.
+  - rewrite Rmult_plus_distr_r, cos_plus. ring.
 Qed.
-Lemma sinusoidal_codes_turn_twin : ~ (forall w k, exists a b : nat -> R, (forall p, a p ^ 2 + b p ^ 2 = 1)
-  /\ forall p n, sin ((n + k) * w p) = a p * sin (n * w p) + b p * cos (n * w p)
-    /\ cos ((n + k) * w p) = b p * sin (n * w p) + a p * cos (n * w p)).
+Lemma sinusoidal_codes_turn_twin : ~ (forall (w : nat -> R) k p,
+  (forall n, sin ((n + k) * w p) = cos (k * w p) * sin (n * w p) + sin (k * w p) * cos (n * w p)
+    /\ cos ((n + k) * w p) = sin (k * w p) * sin (n * w p) + cos (k * w p) * cos (n * w p))
+  /\ cos (k * w p) * cos (k * w p) + - sin (k * w p) * - sin (k * w p) = 1
+  /\ cos (k * w p) * sin (k * w p) + - sin (k * w p) * cos (k * w p) = 0
+  /\ sin (k * w p) * sin (k * w p) + cos (k * w p) * cos (k * w p) = 1).
 Proof.
-  intros H. destruct (H (fun _ => 1) (PI / 2)) as [a [b [_ turns]]].
-  destruct (turns 0%nat 0) as [first _]. destruct (turns 0%nat (PI / 2)) as [_ second].
-  replace ((0 + PI / 2) * 1) with (PI / 2) in first by ring. replace ((PI / 2 + PI / 2) * 1) with PI in second by field.
-  rewrite Rmult_0_l, sin_0, cos_0, sin_PI2 in first. rewrite Rmult_1_r, sin_PI2, cos_PI2, cos_PI in second. lra.
+  intros H. destruct (H (fun _ => 1) (PI / 2) 0%nat) as [turns _]. destruct (turns (PI / 2)) as [_ second].
+  replace ((PI / 2 + PI / 2) * 1) with PI in second by field.
+  rewrite Rmult_1_r, sin_PI2, cos_PI2, cos_PI in second. lra.
 Qed.
 
 (* All sinusoidal codes of D = 2 planes numbers have the squared norm D / 2 (claim sin-3). *)
@@ -214,23 +246,26 @@ Proof.
   intros H. specialize (H 1%nat (fun _ => 1) 0). rewrite sinusoidal_codes_have_one_norm in H. simpl in H. lra.
 Qed.
 
-(* Dividing positions by s is dividing every frequency of RoPE by s (claim pi-1). *)
-Theorem interpolation_slows : forall planes w q1 q2 k1 k2 s j i, s <> 0 ->
-  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) (j / s) (i / s))
-  = over planes (fun p => rope (w p / s) (q1 p) (q2 p) (k1 p) (k2 p) j i).
+(* Dividing positions by s is dividing every frequency of RoPE by s: the rotations are the same, and so are all scores
+   (claim pi-1). *)
+Theorem interpolation_slows : forall (w : nat -> R) s, s <> 0 ->
+  (forall p n v1 v2, turn1 (n / s * w p) v1 v2 = turn1 (n * (w p / s)) v1 v2
+    /\ turn2 (n / s * w p) v1 v2 = turn2 (n * (w p / s)) v1 v2)
+  /\ forall planes q1 q2 k1 k2 j i, over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) (j / s) (i / s))
+    = over planes (fun p => rope (w p / s) (q1 p) (q2 p) (k1 p) (k2 p) j i).
 Proof.
-  intros planes w q1 q2 k1 k2 s j i Hs. apply over_ext. intros p. unfold rope.
-  replace (j / s * w p) with (j * (w p / s)) by (field; exact Hs).
-  replace (i / s * w p) with (i * (w p / s)) by (field; exact Hs). reflexivity.
+  intros w s Hs. assert (same : forall n p, n / s * w p = n * (w p / s)) by (intros; field; exact Hs).
+  split; intros; [rewrite same; split; reflexivity|]. apply over_ext. intros p. unfold rope. rewrite !same. reflexivity.
 Qed.
-Lemma interpolation_slows_twin : ~ (forall planes w q1 q2 k1 k2 s j i, s <> 0 ->
-  over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) (j / s) (i / s))
-  = over planes (fun p => rope (w p * s) (q1 p) (q2 p) (k1 p) (k2 p) j i)).
+Lemma interpolation_slows_twin : ~ (forall (w : nat -> R) s, s <> 0 ->
+  (forall p n v1 v2, turn1 (n / s * w p) v1 v2 = turn1 (n * (w p * s)) v1 v2
+    /\ turn2 (n / s * w p) v1 v2 = turn2 (n * (w p / s)) v1 v2)
+  /\ forall planes q1 q2 k1 k2 j i, over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) (j / s) (i / s))
+    = over planes (fun p => rope (w p / s) (q1 p) (q2 p) (k1 p) (k2 p) j i)).
 Proof.
-  intros H. specialize (H 1%nat (fun _ => 2) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0) 2 (PI / 2) 0
-    ltac:(lra)).
-  simpl in H. rewrite !rope_relative in H. replace ((PI / 2 / 2 - 0 / 2) * 2) with (PI / 2) in H by field.
-  replace ((PI / 2 - 0) * (2 * 2)) with (2 * PI) in H by field. rewrite cos_PI2, sin_PI2, cos_2PI, sin_2PI in H. lra.
+  intros H. destruct (H (fun _ => 2) 2 ltac:(lra)) as [turns _]. destruct (turns 0%nat (PI / 2) 1 0) as [first _].
+  unfold turn1 in first. replace (PI / 2 / 2 * 2) with (PI / 2) in first by field.
+  replace (PI / 2 * (2 * 2)) with (2 * PI) in first by field. rewrite cos_PI2, cos_2PI in first. lra.
 Qed.
 
 (* Interpolated neighbours differ by the angle theta / s in each plane (claim pi-6). *)
@@ -285,22 +320,25 @@ Proof.
   pose proof (Rmult_gt_0_lt_compat 1 (exp 1) 1 (exp 1) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)). lra.
 Qed.
 
-(* YaRN mixes each frequency w with w / s by a ramp and multiplies scores by (0.1 ln s + 1)^2: at s = 1 it is RoPE,
-   whatever the ramp (claim yarn-5). *)
-Theorem yarn_at_one_is_rope : forall planes (w ramp q1 q2 k1 k2 : nat -> R) j i,
-  let yarn s := (1 / 10 * ln s + 1) ^ 2
-    * over planes (fun p => rope (ramp p * w p + (1 - ramp p) * (w p / s)) (q1 p) (q2 p) (k1 p) (k2 p) j i) in
-  yarn 1 = over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i).
+(* YaRN mixes each frequency w with w / s by a ramp and multiplies queries and keys by 0.1 ln s + 1: at s = 1 each
+   frequency is w, the factor is 1, and the score is RoPE's, whatever the ramp (claim yarn-5). *)
+Theorem yarn_at_one_is_rope : forall (w ramp : nat -> R),
+  let frequency s p := ramp p * w p + (1 - ramp p) * (w p / s) in let factor s := 1 / 10 * ln s + 1 in
+  let yarn s planes q1 q2 k1 k2 j i := over planes (fun p =>
+    rope (frequency s p) (factor s * q1 p) (factor s * q2 p) (factor s * k1 p) (factor s * k2 p) j i) in
+  (forall p, frequency 1 p = w p) /\ factor 1 = 1 /\ forall planes q1 q2 k1 k2 j i,
+    yarn 1 planes q1 q2 k1 k2 j i = over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i).
 Proof.
-  intros. unfold yarn. rewrite ln_1. replace ((1 / 10 * 0 + 1) ^ 2) with 1 by ring. rewrite Rmult_1_l.
-  apply over_ext. intros p. f_equal. field.
+  intros w ramp frequency factor yarn. assert (same : forall p, frequency 1 p = w p) by (intros; unfold frequency;
+    field).
+  assert (one : factor 1 = 1) by (unfold factor; rewrite ln_1; ring). split; [exact same|]. split; [exact one|].
+  intros. apply over_ext. intros p. rewrite same, one, !Rmult_1_l. reflexivity.
 Qed.
-Lemma yarn_at_one_is_rope_twin : ~ (forall planes (w ramp q1 q2 k1 k2 : nat -> R) j i,
-  let yarn s := (1 / 10 * ln s + 1) ^ 2
-    * over planes (fun p => rope (ramp p * w p + (1 - ramp p) * (w p / s)) (q1 p) (q2 p) (k1 p) (k2 p) j i) in
-  yarn 2 = over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i)).
-Proof.
-  intros H. specialize (H 1%nat (fun _ => 0) (fun _ => 0) (fun _ => 1) (fun _ => 0) (fun _ => 1) (fun _ => 0) 0 0).
-  simpl in H. unfold rope, turn1, turn2 in H. rewrite !Rmult_0_l, cos_0, sin_0 in H.
-  assert (0 < ln 2) by (rewrite <- ln_1; apply ln_increasing; lra). nra.
+Lemma yarn_at_one_is_rope_twin : ~ (forall (w ramp : nat -> R),
+  let frequency s p := ramp p * w p + (1 - ramp p) * (w p / s) in let factor s := 1 / 10 * ln s + 1 in
+  let yarn s planes q1 q2 k1 k2 j i := over planes (fun p =>
+    rope (frequency s p) (factor s * q1 p) (factor s * q2 p) (factor s * k1 p) (factor s * k2 p) j i) in
+  (forall p, frequency 2 p = w p) /\ factor 1 = 1 /\ forall planes q1 q2 k1 k2 j i,
+    yarn 1 planes q1 q2 k1 k2 j i = over planes (fun p => rope (w p) (q1 p) (q2 p) (k1 p) (k2 p) j i)).
+Proof. intros H. destruct (H (fun _ => 1) (fun _ => 0)) as [false _]. specialize (false 0%nat). simpl in false. lra.
 Qed.

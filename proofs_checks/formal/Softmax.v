@@ -1,6 +1,7 @@
 (* Rows of attention: softmax over any number of keys, ALiBi, FoX, and priors on keys. *)
 
 Require Import Reals Lra Lia.
+From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
 
 Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S k => sum k f + f k end.
@@ -97,25 +98,28 @@ Proof.
 Qed.
 
 (* FoX: if the bias of a key is the sum of log forget gates after it, up to the query, then attention is weighted by the
-   product of these gates: softmax(S + D) is F exp(S), normalised (claim fox-1). *)
+   product of these gates: exp(D) is F, and softmax(S + D) is F exp(S), normalised (claim fox-1). *)
 Theorem fox_weighs_by_products_of_gates : forall f (content : nat -> R) j i, (forall l, 0 < f l) -> (i <= j)%nat ->
-  weight (S j) (fun k => content k + bias f k (j - k)) i
+  exp (bias f i (j - i)) = kept f i (j - i)
+  /\ weight (S j) (fun k => content k + bias f k (j - k)) i
   = kept f i (j - i) * exp (content i) / sum (S j) (fun k => kept f k (j - k) * exp (content k)).
 Proof.
-  intros f content j i gates Hi. unfold weight. rewrite exp_plus, exp_bias by exact gates.
+  intros f content j i gates Hi. split; [apply exp_bias; exact gates|]. unfold weight.
+  rewrite exp_plus, exp_bias by exact gates.
   rewrite (sum_ext _ _ (fun k => kept f k (j - k) * exp (content k))).
   - f_equal. ring.
   - intros. rewrite exp_plus, exp_bias by exact gates. ring.
 Qed.
 Lemma fox_weighs_by_products_of_gates_twin :
   ~ (forall f (content : nat -> R) j i, (forall l, 0 < f l) -> (i <= j)%nat ->
-  weight (S j) (fun k => content k - bias f k (j - k)) i
+  exp (bias f i (j - i)) = kept f i (j - i)
+  /\ weight (S j) (fun k => content k - bias f k (j - k)) i
   = kept f i (j - i) * exp (content i) / sum (S j) (fun k => kept f k (j - k) * exp (content k))).
 Proof.
-  intros H. specialize (H (fun _ => 2) (fun _ => 0) 1%nat 0%nat ltac:(intros; lra) ltac:(lia)).
-  unfold weight, bias, kept in H. simpl in H. rewrite !Rminus_0_r, !Rplus_0_l in H.
-  replace (0 - ln 2) with (- ln 2) in H by ring. rewrite exp_Ropp, exp_ln, exp_0 in H by lra.
-  field_simplify in H. lra.
+  intros H. destruct (H (fun _ => 2) (fun _ => 0) 1%nat 0%nat ltac:(intros; lra) ltac:(lia)) as [_ E].
+  unfold weight, bias, kept in E. simpl in E. rewrite !Rminus_0_r, !Rplus_0_l in E.
+  replace (0 - ln 2) with (- ln 2) in E by ring. rewrite exp_Ropp, exp_ln, exp_0 in E by lra.
+  field_simplify in E. lra.
 Qed.
 
 (* With the gate e^-m at all tokens the bias is ALiBi's of slope m (claim fox-2). *)
@@ -190,31 +194,52 @@ Proof.
   rewrite true in false. simpl in false. rewrite exp_0 in false. field_simplify in false. lra.
 Qed.
 
-(* Under the sigmoid the weight of a key does not depend on other keys; under softmax it falls with the logit of every
-   other key (claim swat-3). *)
+(* Under the sigmoid the weight of a key is a function of its own logit; under softmax it falls with the logit of every
+   other key, with the derivative -p_i p_o (claim swat-3). *)
 Definition sigmoid (logit : nat -> R) (i : nat) : R := / (1 + exp (- logit i)).
-Theorem sigmoid_ignores_other_keys : forall (l m : nat -> R) i o, (forall k, k <> o -> l k = m k) -> i <> o ->
-  sigmoid l i = sigmoid m i
-  /\ forall n, (i < n)%nat -> (o < n)%nat -> l o < m o -> weight n m i < weight n l i.
+Definition put (l : nat -> R) (o : nat) (x : R) : nat -> R := fun k => if Nat.eqb k o then x else l k.
+Lemma sum_put : forall n l o x, (o < n)%nat ->
+  sum n (fun k => exp (put l o x k)) = exp x + sum n (fun k => if Nat.eqb k o then 0 else exp (l k)).
 Proof.
-  intros l m i o same apart. split; [unfold sigmoid; rewrite same by exact apart; reflexivity|].
-  intros n Hi Ho less. unfold weight. rewrite (same i apart). apply Rmult_lt_compat_l; [apply exp_pos|].
-  assert (positive : 0 < sum n (fun k => exp (l k))) by (apply sum_positive; [lia|intros; apply exp_pos]).
-  apply Rinv_lt_contravar; [apply Rmult_lt_0_compat; [exact positive|apply sum_positive; [lia|intros; apply exp_pos]]|].
-  clear Hi positive. induction n as [|n IH]; [lia|]. simpl. destruct (Nat.eq_dec o n) as [E|E].
-  - subst o. pose proof (exp_increasing _ _ less).
-    rewrite (sum_ext n (fun k => exp (m k)) (fun k => exp (l k))); [lra|].
-    intros k Hk. rewrite same by lia. reflexivity.
-  - rewrite (same n) by congruence. specialize (IH ltac:(lia)). lra.
+  intros n l o x Ho. unfold put. induction n as [|n IH]; [lia|]. simpl. destruct (Nat.eqb_spec n o) as [E|E].
+  - subst o. rewrite (sum_ext n (fun k => exp (if Nat.eqb k n then x else l k)) (fun k => if Nat.eqb k n then 0 else exp
+      (l k))).
+    + ring.
+    + intros k Hk. replace (Nat.eqb k n) with false by (symmetry; apply Nat.eqb_neq; lia). reflexivity.
+  - rewrite IH by lia. ring.
 Qed.
-Lemma sigmoid_ignores_other_keys_twin : ~ (forall (l m : nat -> R) i o, (forall k, k <> o -> l k = m k) -> i <> o ->
-  sigmoid l i = sigmoid m i
-  /\ forall n, (i < n)%nat -> (o < n)%nat -> l o < m o -> weight n l i < weight n m i).
+Theorem weights_and_other_keys : (forall l m i, l i = m i -> sigmoid l i = sigmoid m i)
+  /\ forall n l i o, (i < n)%nat -> (o < n)%nat -> i <> o ->
+    is_derive (fun x => weight n (put l o x) i) (l o) (- weight n l i * weight n l o)
+    /\ forall x, l o < x -> weight n (put l o x) i < weight n l i.
 Proof.
-  intros H. set (l := fun _ : nat => 0). set (m := fun k => match k with 1%nat => 1 | _ => 0 end).
-  assert (same : forall k, k <> 1%nat -> l k = m k) by (intros [|[|k]] other; [reflexivity|congruence|reflexivity]).
-  assert (less : l 1%nat < m 1%nat) by (unfold l, m; lra).
-  destruct (H l m 0%nat 1%nat same ltac:(lia)) as [_ rises].
-  destruct (sigmoid_ignores_other_keys l m 0%nat 1%nat same ltac:(lia)) as [_ falls].
-  specialize (rises 2%nat ltac:(lia) ltac:(lia) less). specialize (falls 2%nat ltac:(lia) ltac:(lia) less). lra.
+  split; [intros l m i E; unfold sigmoid; rewrite E; reflexivity|]. intros n l i o Hi Ho apart.
+  set (rest := sum n (fun k => if Nat.eqb k o then 0 else exp (l k))).
+  assert (alone : forall x, weight n (put l o x) i = exp (l i) / (exp x + rest)).
+  { intros x. unfold weight. rewrite sum_put by exact Ho. unfold put.
+    replace (Nat.eqb i o) with false by (symmetry; apply Nat.eqb_neq; exact apart). reflexivity. }
+  assert (itself : forall k, put l o (l o) k = l k)
+    by (intros k; unfold put; destruct (Nat.eqb_spec k o) as [E|_]; [rewrite E|]; reflexivity).
+  assert (positive : 0 <= rest).
+  { unfold rest. clear. induction n as [|n IH]; simpl; [lra|]. pose proof (exp_pos (l n)). destruct (Nat.eqb n o); lra.
+  }
+  assert (all : sum n (fun k => exp (l k)) = exp (l o) + rest).
+  { unfold rest. rewrite <- (sum_put n l o (l o) Ho). apply sum_ext. intros. rewrite itself. reflexivity. }
+  split.
+  - apply (is_derive_ext (fun x => exp (l i) / (exp x + rest))); [intros; symmetry; apply alone|].
+    pose proof (exp_pos (l o)). auto_derive; [lra|]. unfold weight. rewrite all. field. lra.
+  - intros x less. rewrite alone. unfold weight. rewrite all. pose proof (exp_increasing _ _ less).
+    pose proof (exp_pos (l o)).
+    apply Rmult_lt_compat_l; [apply exp_pos|]. apply Rinv_lt_contravar; [apply Rmult_lt_0_compat|]; lra.
+Qed.
+Lemma weights_and_other_keys_twin : ~ ((forall l m i, l i = m i -> sigmoid l i = sigmoid m i)
+  /\ forall n l i o, (i < n)%nat -> (o < n)%nat -> i <> o ->
+    is_derive (fun x => weight n (put l o x) i) (l o) (weight n l i * weight n l o)
+    /\ forall x, l o < x -> weight n (put l o x) i < weight n l i).
+Proof.
+  intros [_ H]. destruct weights_and_other_keys as [_ K].
+  destruct (H 2%nat (fun _ => 0) 0%nat 1%nat ltac:(lia) ltac:(lia) ltac:(lia)) as [rises _].
+  destruct (K 2%nat (fun _ => 0) 0%nat 1%nat ltac:(lia) ltac:(lia) ltac:(lia)) as [falls _].
+  pose proof (is_derive_unique _ _ _ rises) as E. rewrite (is_derive_unique _ _ _ falls) in E.
+  unfold weight in E. simpl in E. rewrite exp_0 in E. field_simplify in E. lra.
 Qed.

@@ -473,24 +473,30 @@ Proof.
     + rewrite (proj2 (balance (phi p)) out). symmetry. apply stays; assumption.
 Qed.
 
-(* Theorem 2 (2a), from any start: gradient descent converges, and its limit is right on all pairs if and only if the
-   target is constant on the classes of the relation and equals the start on the classes that training never meets.
-   These
-   targets are an affine space, linear if the start is 0, with one free value for each label that training meets
-   (claims pola-2a, pola-2-start). *)
+(* Theorem 2 (2a), from any start: gradient descent converges; a label that training never meets keeps its start;
+   and the
+   limit is right on all pairs if and only if the target is constant on the classes of the relation and equals the start
+   on the classes never met. These targets are the pattern of the start plus a linear space, with one free value for
+     each
+   of the different labels that training meets (claims pola-2a, pola-2-start). *)
 Definition pattern {pair sample label : Type} (same : decides label) (d : data pair sample) (phi : pair -> label)
-  (start c : label -> R) : pair -> R := fun p => if in_dec same (phi p) (map phi (training d)) then c (phi p) else start
-    (phi p).
+  (start c : label -> R) : pair -> R :=
+  fun p => if in_dec same (phi p) (map phi (training d)) then c (phi p) else start (phi p).
+Definition origin {label : Type} : label -> R := fun _ => 0.
 Theorem theorem_2a : forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi eta start N,
   sound d -> small d eta -> incl (training d) N ->
   (forall A, exists limit, learns same d A phi eta start limit)
   /\ (forall A limit, learns same d A phi eta start limit ->
-    (generalizes N A phi limit <-> (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q)
+    (forall k, ~ met d phi k -> limit k = start k)
+    /\ (generalizes N A phi limit <-> (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q)
       /\ (forall p, In p N -> ~ met d phi (phi p) -> A p = start (phi p))))
   /\ (forall A, (exists limit, learns same d A phi eta start limit /\ generalizes N A phi limit)
-    <-> exists c, forall p, In p N -> A p = pattern same d phi start c p)
-  /\ (forall b c, (forall p, In p N -> pattern same d phi start b p = pattern same d phi start c p) ->
-    forall k, met d phi k -> b k = c k).
+    <-> exists c, forall p, In p N -> A p = pattern same d phi start origin p + pattern same d phi origin c p)
+  /\ (forall x y b c p, pattern same d phi origin (fun k => x * b k + y * c k) p
+    = x * pattern same d phi origin b p + y * pattern same d phi origin c p)
+  /\ exists labels, NoDup labels /\ (forall k, In k labels <-> met d phi k)
+    /\ forall b c, (forall p, In p N -> pattern same d phi origin b p = pattern same d phi origin c p)
+      <-> forall k, In k labels -> b k = c k.
 Proof.
   intros pair sample label same d phi eta start N H Hs sub.
   assert (spec : forall k, In k (map phi (training d)) <-> met d phi k).
@@ -500,74 +506,95 @@ Proof.
       /\ (forall p, In p N -> ~ met d phi (phi p) -> A p = start (phi p)))).
   { intros A limit learned. apply (right_limits _ _ _ same d A phi start limit N H sub).
     apply (descent_converges _ _ _ same d A phi eta start H Hs). exact learned. }
-  split; [|split; [exact iff|split]].
+  split; [|split; [|split; [|split]]].
   - intros A. eexists. apply learned_exists; assumption.
+  - intros A limit learned. split; [|apply iff; exact learned].
+    apply (descent_converges _ _ _ same d A phi eta start H Hs) in learned. intros k out. apply (learned k). exact out.
   - intros A. split.
-    + intros [limit [learned right]]. exists limit. intros p Hp. unfold pattern.
-      destruct (in_dec same (phi p) (map phi (training d))) as [Hm|out]; [symmetry; apply right; exact Hp|].
-      apply (iff A limit learned) in right. apply (proj2 right); [exact Hp|]. rewrite <- spec. exact out.
-    + intros [c E]. exists (mean_of same d A phi start). assert (L : learns same d A phi eta start (mean_of same d A phi
-        start))
-        by (apply learned_exists; assumption). split; [exact L|]. apply (iff A _ L). split.
-      * intros p q Hp Hq same'. rewrite (E p Hp), (E q Hq). unfold pattern. rewrite same'. reflexivity.
-      * intros p Hp out. rewrite (E p Hp). unfold pattern.
-        destruct (in_dec same (phi p) (map phi (training d))) as [Hm|_]; [|reflexivity]. apply spec in Hm.
-        contradiction.
-  - intros b c E k [p [Hp Hk]]. specialize (E p (sub p Hp)). unfold pattern in E.
-    destruct (in_dec same (phi p) (map phi (training d))) as [_|out]; [rewrite Hk in E; exact E|].
-    exfalso. apply out. apply in_map. exact Hp.
+    + intros [limit [learned right]]. exists limit. intros p Hp. unfold pattern, origin.
+      destruct (in_dec same (phi p) (map phi (training d))) as [Hm|out]; [rewrite (right p Hp); ring|].
+      apply (iff A limit learned) in right. rewrite (proj2 right p Hp); [ring|]. rewrite <- spec. exact out.
+    + intros [c E]. exists (mean_of same d A phi start).
+      assert (L : learns same d A phi eta start (mean_of same d A phi start)) by (apply learned_exists; assumption).
+      split; [exact L|]. apply (iff A _ L). unfold pattern, origin in E. split.
+      * intros p q Hp Hq same'. rewrite (E p Hp), (E q Hq), same'. reflexivity.
+      * intros p Hp out. rewrite (E p Hp).
+        destruct (in_dec same (phi p) (map phi (training d))) as [Hm|_]; [|ring]. apply spec in Hm. contradiction.
+  - intros x y b c p. unfold pattern, origin. destruct (in_dec same (phi p) (map phi (training d))); ring.
+  - exists (nodup same (map phi (training d))). split; [apply NoDup_nodup|]. split; [intros k; rewrite nodup_In;
+      apply spec|].
+    intros b c. unfold pattern. split.
+    + intros E k Hk. rewrite nodup_In, spec in Hk. destruct Hk as [p [Hp Hk]]. specialize (E p (sub p Hp)).
+      destruct (in_dec same (phi p) (map phi (training d))) as [_|out]; [rewrite Hk in E; exact E|].
+      exfalso. apply out. apply in_map. exact Hp.
+    + intros E p Hp. destruct (in_dec same (phi p) (map phi (training d))) as [Hm|_]; [|reflexivity].
+      apply E. rewrite nodup_In. exact Hm.
 Qed.
 
-(* Data with one query: its tokens are those of an orthonormal basis. *)
-Definition basis (keys : list bool) : data bool bool := {|
-  queries := [(1, keys)]; token := fun s p => if Bool.eqb s p then 1 else 0; mean := fun f => f true + f false |}.
+(* Data with one query of these pairs: its tokens are those of an orthonormal basis. *)
+Definition basis (keys : list nat) : data nat nat := {|
+  queries := [(1, keys)]; token := fun s p => if Nat.eqb s p then 1 else 0; mean := fun f => total f keys |}.
 Lemma basis_sound : forall keys, NoDup keys -> sound (basis keys).
 Proof.
-  intros keys distinct. split; [intros f g E; simpl; rewrite !E; reflexivity|]. split; [intros; simpl; ring|].
-  intros m l [E|[]]. injection E as E1 E2. subst. split; [lra|]. split; [exact distinct|].
-  intros p q _ _. split; intros E; destruct p, q; simpl; try congruence; ring.
+  intros keys distinct. split; [intros f g E; apply total_ext; intros; apply E|]. split.
+  - intros. simpl. rewrite <- total_linear. apply total_ext. intros. ring.
+  - intros m l [E|[]]. injection E as E1 E2. subst. split; [lra|]. split; [exact distinct|]. intros p q Hp Hq. simpl.
+    split.
+    + intros E. subst q. induction distinct as [|r l out distinct IH]; [contradiction|]. simpl. destruct Hp as [E|Hp].
+      * subst r. rewrite Nat.eqb_refl, (total_zero _ _ l); [ring|]. intros s Hs.
+        destruct (Nat.eqb_spec s p) as [B|_]; [subst; contradiction|ring].
+      * rewrite IH by assumption. destruct (Nat.eqb_spec r p) as [B|_]; [subst; contradiction|ring].
+    + intros apart. apply total_zero. intros s _. destruct (Nat.eqb_spec s p), (Nat.eqb_spec s q); try ring. congruence.
 Qed.
 Lemma basis_small : forall keys, (length keys <= 2)%nat -> small (basis keys) (1 / 4).
 Proof.
   intros keys bound. unfold small, weight_of. simpl. apply le_INR in bound. simpl in bound. split; lra.
 Qed.
-Lemma distinct_booleans : NoDup [true; false].
-Proof. repeat constructor; simpl; intuition discriminate. Qed.
 Definition decide_unit : decides unit := fun k l => match k, l with tt, tt => left eq_refl end.
+Lemma one_pair : NoDup [0%nat].
+Proof. repeat constructor. intros []. Qed.
+Lemma first_of_two : incl (training (basis [0%nat])) [0%nat; 1%nat].
+Proof. intros p [E|[]]. left. exact E. Qed.
+Lemma one_is_not_met : ~ met (basis [0%nat]) (fun p : nat => p) 1%nat.
+Proof. intros [p [[E|[]] F]]. congruence. Qed.
 
 Lemma theorem_2a_twin : ~ (forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi eta start
   N,
   sound d -> small d eta -> incl (training d) N ->
   (forall A, exists limit, learns same d A phi eta start limit)
   /\ (forall A limit, learns same d A phi eta start limit ->
-    (generalizes N A phi limit <-> (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q)
+    (forall k, ~ met d phi k -> limit k = start k)
+    /\ (generalizes N A phi limit <-> (forall p q, In p N -> In q N -> phi p = phi q -> A p = A q)
       /\ (forall p, In p N -> ~ met d phi (phi p) -> A p = 1)))
   /\ (forall A, (exists limit, learns same d A phi eta start limit /\ generalizes N A phi limit)
-    <-> exists c, forall p, In p N -> A p = pattern same d phi start c p)
-  /\ (forall b c, (forall p, In p N -> pattern same d phi start b p = pattern same d phi start c p) ->
-    forall k, met d phi k -> b k = c k)).
+    <-> exists c, forall p, In p N -> A p = pattern same d phi start origin p + pattern same d phi origin c p)
+  /\ (forall x y b c p, pattern same d phi origin (fun k => x * b k + y * c k) p
+    = x * pattern same d phi origin b p + y * pattern same d phi origin c p)
+  /\ exists labels, NoDup labels /\ (forall k, In k labels <-> met d phi k)
+    /\ forall b c, (forall p, In p N -> pattern same d phi origin b p = pattern same d phi origin c p)
+      <-> forall k, In k labels -> b k = c k).
 Proof.
-  intros H. specialize (H bool bool bool Bool.bool_dec (basis []) (fun p => p) (1 / 4) (fun _ => 0) [true]
-    (basis_sound [] (NoDup_nil _)) (basis_small [] ltac:(simpl; lia)) (fun p (F : In p []) => False_ind _ F)).
-  destruct H as [_ [iff _]].
-  assert (L : learns Bool.bool_dec (basis []) (fun _ => 0) (fun p => p) (1 / 4) (fun _ => 0)
-    (mean_of Bool.bool_dec (basis []) (fun _ => 0) (fun p => p) (fun _ => 0))).
-  { apply learned_exists; [apply basis_sound; constructor|apply basis_small; simpl; lia]. }
-  apply (iff _ _) in L. destruct L as [L _]. destruct L as [_ one]; [intros p _; reflexivity|].
-  specialize (one true (or_introl eq_refl)). assert (0 = 1); [|lra]. apply one. intros [p [[] _]].
+  intros H. pose proof (basis_sound _ one_pair) as fine. pose proof (basis_small [0%nat] ltac:(simpl; lia)) as slow.
+  destruct (H nat nat nat Nat.eq_dec (basis [0%nat]) (fun p => p) (1 / 4) origin [0%nat; 1%nat] fine slow first_of_two)
+    as [_ [iff _]].
+  pose proof (learned_exists _ _ _ Nat.eq_dec (basis [0%nat]) origin (fun p => p) (1 / 4) origin fine slow) as L.
+  destruct (iff _ _ L) as [stays [one _]]. destruct one as [_ one].
+  - intros p [E|[E|[]]]; subst; [unfold mean_of, origin, class_weight; simpl; field|apply stays; exact one_is_not_met].
+  - specialize (one 1%nat (or_intror (or_introl eq_refl)) one_is_not_met). unfold origin in one. lra.
 Qed.
 
 (* Theorem 2 (2c): consistency (the target is constant on the classes of the relation) and coverage (training meets
    every
-   label) suffice for generalization, from every start; neither does alone (claim pola-2c). *)
+   label) suffice for generalization, from every start; where training shows some pairs and leaves out others, neither
+   does alone (claim pola-2c). *)
 Definition consistent {pair label : Type} (N : list pair) (A : pair -> R) (phi : pair -> label) : Prop :=
   forall p q, In p N -> In q N -> phi p = phi q -> A p = A q.
 Definition covered {pair sample label : Type} (N : list pair) (d : data pair sample) (phi : pair -> label) : Prop :=
   forall p, In p N -> met d phi (phi p).
-Definition suffices (enough : forall label : Type, list bool -> data bool bool -> (bool -> R) -> (bool -> label) ->
-  Prop) : Prop :=
-  forall (label : Type) (same : decides label) (d : data bool bool) phi eta start N A limit,
-  sound d -> small d eta -> incl (training d) N -> enough label N d A phi ->
+Definition suffices (enough : forall label : Type, list nat -> data nat nat -> (nat -> R) -> (nat -> label) -> Prop) :=
+  forall (label : Type) (same : decides label) (d : data nat nat) phi eta start N A limit,
+  sound d -> small d eta -> incl (training d) N -> training d <> [] -> ~ incl N (training d) -> enough label N d A phi
+    ->
   learns same d A phi eta start limit -> generalizes N A phi limit.
 Theorem theorem_2c :
   (forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi eta start N A limit,
@@ -575,35 +602,40 @@ Theorem theorem_2c :
   learns same d A phi eta start limit -> generalizes N A phi limit)
   /\ ~ suffices (fun label N d A phi => consistent N A phi) /\ ~ suffices (fun label N d A phi => covered N d phi).
 Proof.
+  pose proof (basis_sound _ one_pair) as fine. pose proof (basis_small [0%nat] ltac:(simpl; lia)) as slow.
+  assert (shows : training (basis [0%nat]) <> []) by discriminate.
+  assert (leaves : ~ incl [0%nat; 1%nat] (training (basis [0%nat])))
+    by (intros B; destruct (B 1%nat (or_intror (or_introl eq_refl))) as [E|[]]; discriminate).
   split; [|split].
   - intros pair sample label same d phi eta start N A limit H Hs sub constant meets learned.
     apply (descent_converges _ _ _ same d A phi eta start H Hs) in learned.
     apply (right_limits _ _ _ same d A phi start limit N H sub learned). split; [exact constant|].
     intros p Hp out. exfalso. apply out. apply meets. exact Hp.
-  - intros H. assert (L := learned_exists _ _ _ Bool.bool_dec (basis []) (fun _ => 1) (fun p : bool => p) (1 / 4) (fun _
-      => 0)
-      (basis_sound [] (NoDup_nil _)) (basis_small [] ltac:(simpl; lia))).
-    specialize (H bool Bool.bool_dec (basis []) (fun p => p) (1 / 4) (fun _ => 0) [true] (fun _ => 1) _
-      (basis_sound [] (NoDup_nil _)) (basis_small [] ltac:(simpl; lia)) (fun p (F : In p []) => False_ind _ F)
-      ltac:(intros p q _ _ _; reflexivity) L true (or_introl eq_refl)). unfold mean_of in H. simpl in H. lra.
-  - intros H. set (A := fun p : bool => if p then 1 else 0).
-    assert (L := learned_exists _ _ _ decide_unit (basis [true; false]) A (fun _ => tt) (1 / 4) (fun _ => 0)
-      (basis_sound _ distinct_booleans) (basis_small [true; false] ltac:(simpl; lia))).
-    assert (R := H unit decide_unit (basis [true; false]) (fun _ => tt) (1 / 4) (fun _ => 0) [true; false] A _
-      (basis_sound _ distinct_booleans) (basis_small [true; false] ltac:(simpl; lia)) (fun p Hp => Hp)
-      (fun p Hp => ex_intro _ p (conj Hp eq_refl)) L).
-    pose proof (R true (or_introl eq_refl)) as first. pose proof (R false (or_intror (or_introl eq_refl))) as second.
-    assert (same : A true = A false) by (etransitivity; [symmetry; exact first|exact second]). unfold A in same. lra.
+  - intros H. pose proof (learned_exists _ _ _ Nat.eq_dec (basis [0%nat]) (fun _ => 1) (fun p => p) (1 / 4) origin fine
+      slow) as L.
+    assert (E := H nat Nat.eq_dec (basis [0%nat]) (fun p => p) (1 / 4) origin [0%nat; 1%nat] (fun _ => 1) _ fine slow
+      first_of_two shows leaves ltac:(intros p q _ _ _; reflexivity) L 1%nat (or_intror (or_introl eq_refl))).
+    apply (descent_converges _ _ _ Nat.eq_dec (basis [0%nat]) (fun _ => 1) (fun p => p) (1 / 4) origin fine slow) in L.
+    cbv beta in E. rewrite (proj2 (L 1%nat) one_is_not_met) in E. unfold origin in E. lra.
+  - intros H. set (A := fun p : nat => match p with O => 1 | _ => 0 end).
+    pose proof (learned_exists _ _ _ decide_unit (basis [0%nat]) A (fun _ => tt) (1 / 4) origin fine slow) as L.
+    assert (meets : covered [0%nat; 1%nat] (basis [0%nat]) (fun _ => tt))
+      by (intros p _; exists 0%nat; split; [left|]; reflexivity).
+    assert (R := H unit decide_unit (basis [0%nat]) (fun _ => tt) (1 / 4) origin [0%nat; 1%nat] A _ fine slow
+      first_of_two shows leaves meets L).
+    pose proof (R 0%nat (or_introl eq_refl)) as first. pose proof (R 1%nat (or_intror (or_introl eq_refl))) as second.
+    assert (same : A 0%nat = A 1%nat) by (etransitivity; [symmetry; exact first|exact second]). unfold A in same. lra.
 Qed.
 Lemma theorem_2c_twin : ~ (
   (forall (pair sample label : Type) (same : decides label) (d : data pair sample) phi eta start N A limit,
   sound d -> small d eta -> incl (training d) N -> consistent N A phi -> covered N d phi ->
   learns same d A phi eta start limit -> generalizes N A phi limit)
-  /\ ~ suffices (fun label N d A phi => consistent N A phi /\ covered N d phi) /\ ~ suffices (fun label N d A phi =>
-    covered N d phi)).
+  /\ ~ suffices (fun label N d A phi => consistent N A phi /\ covered N d phi)
+  /\ ~ suffices (fun label N d A phi => covered N d phi)).
 Proof.
-  intros [enough [other _]]. apply other. intros label same d phi eta start N A limit H Hs sub [constant meets] learned.
-  apply (enough bool bool label same d phi eta start N A limit); assumption.
+  intros [enough [other _]]. apply other. intros label same d phi eta start N A limit H Hs sub _ _ [constant meets]
+    learned.
+  apply (enough nat nat label same d phi eta start N A limit); assumption.
 Qed.
 
 (* Theorem 2 (2b): some relation lets gradient descent from 0 generalize if and only if the LRC of the target on all
@@ -632,13 +664,23 @@ Proof.
 Qed.
 Lemma theorem_2b_twin : ~ (forall (pair sample : Type) (d : data pair sample) eta N A,
   sound d -> small d eta -> incl (training d) N ->
-  ((exists (phi : pair -> R) limit, learns Req_EM_T d A phi eta (fun _ => 0) limit /\ generalizes N A phi limit)
-   <-> lrc (map A N) = S (lrc (map A (training d))))).
+  ((exists (phi : pair -> R) limit, learns Req_EM_T d A phi eta (fun _ => 1) limit /\ generalizes N A phi limit)
+   <-> lrc (map A N) = lrc (map A (training d)))).
 Proof.
-  intros H. destruct (H bool bool (basis []) (1 / 4) [] (fun _ => 0) (basis_sound [] (NoDup_nil _))
-    (basis_small [] ltac:(simpl; lia)) (fun p F => F)) as [false _].
-  discriminate false. exists (fun _ => 0). eexists.
-  split; [apply learned_exists; [apply basis_sound; constructor|apply basis_small; simpl; lia]|intros p []].
+  intros H. pose proof (basis_sound _ one_pair) as fine. pose proof (basis_small [0%nat] ltac:(simpl; lia)) as slow.
+  set (A := fun p : nat => match p with O => 2 | _ => 0 end).
+  destruct (H nat nat (basis [0%nat]) (1 / 4) [0%nat; 1%nat] A fine slow first_of_two) as [_ equal].
+  destruct equal as [phi [limit [learned right]]].
+  { apply (same_lrc (map A [0%nat]) (map A [0%nat; 1%nat])).
+    - intros x [E|[]]. left. exact E.
+    - intros x [E|[E|[]]] nz; [left; exact E|exfalso; apply nz; symmetry; exact E]. }
+  apply (descent_converges _ _ _ _ _ _ _ _ _ fine slow) in learned.
+  apply (right_limits _ _ _ _ _ _ _ _ _ [0%nat; 1%nat] fine first_of_two learned) in right.
+  destruct right as [constant stays].
+  destruct (not_met _ _ _ Req_EM_T (basis [0%nat]) phi (phi 1%nat) fine) as [[q [[Hq|[]] E]]|out].
+  - subst q. specialize (constant 0%nat 1%nat (or_introl eq_refl) (or_intror (or_introl eq_refl)) E).
+    unfold A in constant. lra.
+  - specialize (stays 1%nat (or_intror (or_introl eq_refl)) out). unfold A in stays. lra.
 Qed.
 
 (* Theorem 1 (1a): training shows the leading block of the target and no more, so under each relation at most one target
@@ -690,27 +732,30 @@ Lemma theorem_1a_twin : ~ (forall (pair sample label : Type) (same : decides lab
       /\ forall A, agree (training d) A B0 -> (exists n, reached (family n) A) ->
         exists n, forall p, In p N -> Rabs (A p - centre n p) <= side n / 2).
 Proof.
-  intros H. pose proof (basis_sound [true] ltac:(repeat constructor; simpl; intuition)) as fine.
-  pose proof (basis_small [true] ltac:(simpl; lia)) as slow.
-  destruct (H bool bool bool Bool.bool_dec (basis [true]) (1 / 4) (fun _ => 0) [true; false] fine slow
-    ltac:(intros p [E|[]]; left; exact E)) as [one _].
-  set (A := fun p : bool => if p then 1 else 0). set (B := fun _ : bool => 1).
-  assert (reached : forall (phi : bool -> bool) C, (forall k, mean_of Bool.bool_dec (basis [true]) C phi (fun _ => 0)
-    (phi k) = C k) ->
-    exists limit, learns Bool.bool_dec (basis [true]) C phi (1 / 4) (fun _ => 0) limit /\ generalizes [true;
-      false] C phi limit).
-  { intros phi C right. eexists. split; [apply learned_exists; assumption|]. intros p _. apply right. }
-  assert (E : A false = B false).
-  { apply (one (fun p => p) (fun _ => true) A B); [intros p [E|[]]; subst; reflexivity| | |right; left; reflexivity].
-    - apply reached. intros [|]; unfold mean_of, class_weight; simpl; field.
-    - apply reached. intros k. unfold mean_of, class_weight, B. simpl. field. }
+  intros H. pose proof (basis_sound _ one_pair) as fine. pose proof (basis_small [0%nat] ltac:(simpl; lia)) as slow.
+  destruct (H nat nat nat Nat.eq_dec (basis [0%nat]) (1 / 4) origin [0%nat; 1%nat] fine slow first_of_two) as [one _].
+  set (A := fun p : nat => match p with O => 1 | _ => 0 end). set (B := fun _ : nat => 1).
+  assert (reached : forall (phi : nat -> nat) C, consistent [0%nat; 1%nat] C phi ->
+    (~ met (basis [0%nat]) phi (phi 1%nat) -> C 1%nat = 0) ->
+    exists limit, learns Nat.eq_dec (basis [0%nat]) C phi (1 / 4) origin limit /\ generalizes [0%nat;
+      1%nat] C phi limit).
+  { intros phi C constant stays. eexists. split; [apply learned_exists; assumption|].
+    apply (right_limits _ _ _ _ _ _ _ _ _ _ fine first_of_two (mean_is_balanced _ _ _ Nat.eq_dec _ C phi origin fine)).
+    split; [exact constant|]. intros p [E|[E|[]]] out; subst; [exfalso; apply out; exists 0%nat; split; [left|];
+      reflexivity|].
+    apply stays. exact out. }
+  assert (E : A 1%nat = B 1%nat).
+  { apply (one (fun p => p) (fun _ => 0%nat) A B); [intros p [E|[]]; subst; reflexivity| | |right; left; reflexivity].
+    - apply reached; [intros p q _ _ E; rewrite E; reflexivity|reflexivity].
+    - apply reached; [intros p q _ _ _; reflexivity|].
+      intros out. exfalso. apply out. exists 0%nat. split; [left|]; reflexivity. }
   unfold A, B in E. lra.
 Qed.
 
-(* Theorem 1 (1b): whatever its chances are, a learner that is right with probability 1 - delta or more, given the
-   block,
-   reaches k targets with this block only if k (1 - delta) <= 1, so at most floor(1/(1 - delta)); and where training
-   leaves an entry open, so many can be reached (claim pola-1b). *)
+(* Theorem 1 (1b): given the block, a learner that is right with probability 1 - delta or more, whatever its chances
+   are,
+   reaches at most floor(1/(1 - delta)) targets; and where training leaves an entry open, gradient descent from a random
+   start reaches so many, within any bound M that the block keeps (claim pola-1b). *)
 Definition chance {outcome : Type} (P : (outcome -> bool) -> R) : Prop :=
   (forall E, 0 <= P E) /\ P (fun _ => true) = 1 /\ (forall E F, (forall o, E o = F o) -> P E = P F)
   /\ forall E F, (forall o, E o = true -> F o = true -> False) -> P (fun o => E o || F o) = P E + P F.
@@ -734,18 +779,27 @@ Proof.
   intros. induction l as [|y l IH]; [simpl; ring|]. change (length (y :: l)) with (S (length l)). rewrite S_INR. simpl.
   rewrite IH. ring.
 Qed.
-Theorem theorem_1b : forall (pair : Type) (same : decides pair) (N : list pair) delta, delta < 1 ->
+Lemma at_most : forall k x, INR k <= x <-> (Z.of_nat k <= Int_part x)%Z.
+Proof.
+  intros k x. destruct (base_Int_part x) as [below above]. rewrite INR_IZR_INZ. split; intros H.
+  - apply Zlt_succ_le. apply lt_IZR. rewrite succ_IZR. lra.
+  - apply IZR_le in H. lra.
+Qed.
+Theorem theorem_1b : forall (pair sample : Type) (same : decides pair) (d : data pair sample) eta N delta,
+  sound d -> small d eta -> incl (training d) N -> 0 <= delta < 1 ->
   (forall (outcome : Type) (P : (outcome -> bool) -> R) (learned : outcome -> pair -> R) targets k, chance P ->
     different N targets k -> (forall n, (n < k)%nat -> 1 - delta <= P (right N learned (targets n))) ->
-    INR k * (1 - delta) <= 1)
-  /\ forall N0 open B0 M k, In open N -> ~ In open N0 -> 0 < M -> (forall p, Rabs (B0 p) <= M) ->
-    (0 < k)%nat -> INR k * (1 - delta) <= 1 ->
-    exists (P : (nat -> bool) -> R) (learned : nat -> pair -> R) targets, chance P /\ different N targets k
-      /\ (forall n p, Rabs (targets n p) <= M) /\ (forall n p, In p N0 -> targets n p = B0 p)
+    (Z.of_nat k <= Int_part (/ (1 - delta)))%Z)
+  /\ forall B0 M open k, 0 < M -> (forall p, Rabs (B0 p) <= M) -> In open N -> ~ In open (training d) ->
+    Z.of_nat k = Int_part (/ (1 - delta)) -> exists (P : (nat -> bool) -> R) start learned targets, chance P
+      /\ different N targets k /\ (forall n p, In p N -> Rabs (targets n p) <= M)
+      /\ (forall n p, In p (training d) -> targets n p = B0 p)
+      /\ (forall n A, (forall p, In p (training d) -> A p = B0 p) ->
+        learns same d A (fun p => p) eta (start n) (learned n))
       /\ forall n, (n < k)%nat -> 1 - delta <= P (right N learned (targets n)).
 Proof.
-  intros pair same N delta Hdelta. split.
-  - intros outcome P learned targets k [positive [sure [ext additive]]] apart each.
+  intros pair sample same d eta N delta H Hs sub Hdelta. split.
+  - intros outcome P learned targets k [positive [sure [ext additive]]] apart each. apply at_most.
     assert (sum : forall j, (j <= k)%nat -> exists E : outcome -> bool, INR j * (1 - delta) <= P E
       /\ forall o, E o = true -> exists n, (n < j)%nat /\ right N learned (targets n) o = true).
     { induction j as [|j IH]; intros Hj.
@@ -758,91 +812,144 @@ Proof.
         + intros o HE. apply orb_true_iff in HE. destruct HE as [HE|HR].
           * destruct (inside o HE) as [n [Hn HT]]. exists n. split; [lia|exact HT].
           * exists j. split; [lia|exact HR]. }
-    destruct (sum k (Nat.le_refl k)) as [E [bound _]]. apply Rle_trans with (P E); [exact bound|]. rewrite <- sure.
-    rewrite (ext (fun _ => true) (fun o => E o || negb (E o))) by (intros o; destruct (E o); reflexivity).
-    rewrite additive by (intros o A B; destruct (E o); discriminate). pose proof (positive (fun o => negb (E o))). lra.
-  - intros N0 open B0 M k Hopen out HM inside Hk bound. assert (positive : 0 < INR k) by (apply lt_0_INR; exact Hk).
-    set (target := fun (n : nat) (p : pair) => if same p open then M * / INR (S n) else B0 p).
-    assert (apart : forall m n, m <> n -> target m open <> target n open).
-    { intros m n other E. unfold target in E. destruct (same open open) as [_|B]; [|congruence].
-      apply Rmult_eq_reg_l in E; [|lra]. apply (f_equal Rinv) in E.
-      rewrite !Rinv_inv in E. apply INR_eq in E. congruence. }
-    exists (fun E : nat -> bool => total (fun n : nat => if E n then 1 else 0) (seq 0 k) / INR k), target, target.
-    split; [split; [|split; [|split]]|split; [|split; [|split]]].
+    destruct (sum k (Nat.le_refl k)) as [E [bound _]].
+    assert (all : P E <= 1).
+    { rewrite <- sure. rewrite (ext (fun _ => true) (fun o => E o || negb (E o))) by (intros o; destruct (E o);
+      reflexivity).
+      rewrite additive by (intros o A B; destruct (E o); discriminate). pose proof (positive (fun o => negb (E o))).
+      lra. }
+    apply (Rmult_le_reg_r (1 - delta)); [lra|]. rewrite Rinv_l by lra. lra.
+  - intros B0 M open k HM inside Hopen out count.
+    assert (bound : INR k <= / (1 - delta)) by (apply at_most; rewrite count; apply Z.le_refl).
+    assert (Hk : (0 < k)%nat).
+    { assert (1 <= / (1 - delta)) by (rewrite <- Rinv_1; apply Rinv_le_contravar; lra).
+      assert (one : (Z.of_nat 1 <= Int_part (/ (1 - delta)))%Z) by (apply at_most; simpl; assumption). lia. }
+    assert (positive : 0 < INR k) by (apply lt_0_INR; exact Hk).
+    set (start := fun (n : nat) (_ : pair) => M * / INR (S n)).
+    set (learned := fun n => mean_of same d B0 (fun p => p) (start n)).
+    assert (balance : forall n, balanced same d B0 (fun p => p) (start n) (learned n))
+      by (intros; apply mean_is_balanced; exact H).
+    assert (shown : forall n p, In p (training d) -> learned n p = B0 p).
+    { intros n p Hp. apply (right_in_class _ _ _ same d B0 (fun p => p) (start n)); try assumption; [apply balance| |].
+      - exists p. split; [exact Hp|reflexivity].
+      - intros q _ E. rewrite E. reflexivity. }
+    assert (still : forall n p, ~ In p (training d) -> learned n p = M * / INR (S n)).
+    { intros n p Hp. apply (proj2 (balance n p)). intros [q [Hq E]]. subst. contradiction. }
+    assert (apart : forall m n, m <> n -> learned m open <> learned n open).
+    { intros m n other E. rewrite !still in E by exact out. apply Rmult_eq_reg_l in E; [|lra].
+      apply (f_equal Rinv) in E. rewrite !Rinv_inv in E. apply INR_eq in E. congruence. }
+    exists (fun E : nat -> bool => total (fun n : nat => if E n then 1 else 0) (seq 0 k) / INR k), start, learned,
+      learned.
+    split; [split; [|split; [|split]]|split; [|split; [|split; [|split]]]].
     + intros E. apply Rmult_le_pos; [apply count_positive|left; apply Rinv_0_lt_compat; exact positive].
     + rewrite total_const, seq_length. field. lra.
-    + intros E F alike. rewrite (total_ext _ _ (fun n => if F n then 1 else 0)); [reflexivity|]. intros n _.
-      rewrite alike. reflexivity.
+    + intros E F alike. rewrite (total_ext _ _ (fun n => if F n then 1 else 0)); [reflexivity|].
+      intros n _. rewrite alike. reflexivity.
     + intros E F never. rewrite (total_ext _ _ (fun n => 1 * (if E n then 1 else 0) + 1 * (if F n then 1 else 0))).
       * rewrite total_linear. field. lra.
       * intros n _. specialize (never n). destruct (E n), (F n); simpl; try ring. exfalso. apply never; reflexivity.
     + intros m n Hm Hn. exists open. split; [exact Hopen|]. apply apart. lia.
-    + intros n p. unfold target. destruct (same p open) as [_|_]; [|apply inside].
-      assert (1 <= INR (S n)) by (rewrite S_INR; pose proof (pos_INR n); lra).
-      assert (0 < / INR (S n) <= 1) by (split; [apply Rinv_0_lt_compat; lra|rewrite <- Rinv_1; apply Rinv_le_contravar;
-        lra]).
+    + intros n p Hp. destruct (in_dec same p (training d)) as [Hin|Hout]; [rewrite shown by exact Hin; apply inside|].
+      rewrite still by exact Hout. assert (1 <= INR (S n)) by (rewrite S_INR; pose proof (pos_INR n); lra).
+      assert (0 < / INR (S n) <= 1) by
+        (split; [apply Rinv_0_lt_compat; lra|rewrite <- Rinv_1; apply Rinv_le_contravar; lra]).
       rewrite Rabs_pos_eq by (apply Rmult_le_pos; lra). rewrite <- (Rmult_1_r M) at 2. apply Rmult_le_compat_l; lra.
-    + intros n p Hp. unfold target. destruct (same p open) as [E|_]; [subst; contradiction|reflexivity].
+    + exact shown.
+    + intros n A block. apply descent_converges; [exact H|exact Hs|]. intros k0. split.
+      * intros [p [Hp E]]. rewrite (total_ext _ _ (fun x => fst x * (B0 (snd x) - learned n k0))).
+        -- apply (proj1 (balance n k0)). exists p. split; assumption.
+        -- intros x Hx. apply class_spec in Hx. destruct Hx as [Hx _]. rewrite block; [reflexivity|].
+           apply in_weighted. exists (fst x). destruct x. exact Hx.
+      * apply (proj2 (balance n k0)).
     + intros n Hn. apply Rle_trans with (1 / INR k).
       * apply (Rmult_le_reg_l (INR k)); [exact positive|]. replace (INR k * (1 / INR k)) with 1 by (field; lra).
-        exact bound.
+        apply (Rmult_le_compat_r (1 - delta)) in bound; [|lra]. rewrite Rinv_l in bound by lra. lra.
       * apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; exact positive|].
         assert (Hin : In n (seq 0 k)) by (apply in_seq; lia). revert Hin. generalize (seq 0 k). intros l Hin.
         induction l as [|m l IH]; [contradiction|]. simpl.
-        assert (rest : 0 <= total (fun n0 => if right N target (target n) n0 then 1 else 0) l).
-        { apply total_nonnegative. intros x _. destruct (right N target (target n) x); lra. }
+        assert (rest : 0 <= total (fun n0 => if right N learned (learned n) n0 then 1 else 0) l).
+        { apply total_nonnegative. intros x _. destruct (right N learned (learned n) x); lra. }
         destruct Hin as [E|Hin].
-        -- subst m. replace (right N target (target n) n) with true by (symmetry; apply right_spec; reflexivity). lra.
-        -- specialize (IH Hin). destruct (right N target (target n) m); lra.
+        -- subst m. replace (right N learned (learned n) n) with true by (symmetry; apply right_spec; reflexivity). lra.
+        -- specialize (IH Hin). destruct (right N learned (learned n) m); lra.
 Qed.
-Lemma theorem_1b_twin : ~ (forall (pair : Type) (same : decides pair) (N : list pair) delta, delta < 1 ->
+Lemma theorem_1b_twin : ~ (forall (pair sample : Type) (same : decides pair) (d : data pair sample) eta N delta,
+  sound d -> small d eta -> incl (training d) N -> 0 <= delta < 1 ->
   (forall (outcome : Type) (P : (outcome -> bool) -> R) (learned : outcome -> pair -> R) targets k, chance P ->
     different N targets k -> (forall n, (n < k)%nat -> 1 - delta <= P (right N learned (targets n))) ->
-    INR k <= 1)
-  /\ forall N0 open B0 M k, In open N -> ~ In open N0 -> 0 < M -> (forall p, Rabs (B0 p) <= M) ->
-    (0 < k)%nat -> INR k * (1 - delta) <= 1 ->
-    exists (P : (nat -> bool) -> R) (learned : nat -> pair -> R) targets, chance P /\ different N targets k
-      /\ (forall n p, Rabs (targets n p) <= M) /\ (forall n p, In p N0 -> targets n p = B0 p)
+    (Z.of_nat k <= 1)%Z)
+  /\ forall B0 M open k, 0 < M -> (forall p, Rabs (B0 p) <= M) -> In open N -> ~ In open (training d) ->
+    Z.of_nat k = Int_part (/ (1 - delta)) -> exists (P : (nat -> bool) -> R) start learned targets, chance P
+      /\ different N targets k /\ (forall n p, In p N -> Rabs (targets n p) <= M)
+      /\ (forall n p, In p (training d) -> targets n p = B0 p)
+      /\ (forall n A, (forall p, In p (training d) -> A p = B0 p) ->
+        learns same d A (fun p => p) eta (start n) (learned n))
       /\ forall n, (n < k)%nat -> 1 - delta <= P (right N learned (targets n))).
 Proof.
-  intros H. destruct (H unit decide_unit [tt] (1 / 2) ltac:(lra)) as [one many].
-  destruct (many [] tt (fun _ => 0) 1 2%nat) as [P [learned [targets [fair [apart [_ [_ each]]]]]]];
-    try solve [left; reflexivity|intros []|lra|lia|simpl; lra|intros p; rewrite Rabs_R0; lra].
-  specialize (one nat P learned targets 2%nat fair apart each). simpl in one. lra.
+  intros H. pose proof (basis_sound _ one_pair) as fine. pose proof (basis_small [0%nat] ltac:(simpl; lia)) as slow.
+  destruct (H nat nat Nat.eq_dec (basis [0%nat]) (1 / 4) [0%nat; 1%nat] (1 / 2) fine slow first_of_two ltac:(lra))
+    as [one many].
+  assert (two : Z.of_nat 2 = Int_part (/ (1 - 1 / 2))).
+  { apply Z.le_antisymm; [apply at_most; simpl; lra|]. destruct (base_Int_part (/ (1 - 1 / 2))) as [below _].
+    apply le_IZR. simpl. lra. }
+  destruct (many (fun _ => 0) 1 1%nat 2%nat) as [P [start [learned [targets [fair [apart [_ [_ [_ each]]]]]]]]];
+    [lra|intros p; rewrite Rabs_R0; lra|right; left; reflexivity|intros [E|[]]; discriminate|exact two|].
+  specialize (one nat P learned targets 2%nat fair apart each). simpl in one. lia.
 Qed.
 
 (* Theorem 1, its boundary: if the encoding may take real values and be chosen after the target, as phi := A, then one
-   slope learned by least squares from 0 generalizes on every A whose leading block is not zero, and on A = 0
-   (claim pola-1-boundary). *)
-Theorem theorem_1_boundary : forall (pair : Type) (N0 N : list pair) (weight A : pair -> R) slope, incl N0 N ->
-  (forall p, In p N0 -> 0 < weight p) -> total (fun p => weight p * A p * (A p - slope * A p)) N0 = 0 ->
-  (exists p, In p N0 /\ A p <> 0) \/ (forall p, In p N -> A p = 0) -> forall p, In p N -> slope * A p = A p.
+   slope learned by least squares from 0, which stays 0 where training shows zeros alone, generalizes if and only if the
+   leading block of A is not zero, or A = 0.  So a target with any block that is not zero is reached, whatever its other
+   entries (claim pola-1-boundary). *)
+Definition fitted {pair : Type} (N0 : list pair) (weight A : pair -> R) (slope : R) : Prop :=
+  total (fun p => weight p * A p * (A p - slope * A p)) N0 = 0 /\ ((forall p, In p N0 -> A p = 0) -> slope = 0).
+Theorem theorem_1_boundary : forall (pair : Type) (N0 N : list pair) (weight : pair -> R), incl N0 N ->
+  (forall p, In p N0 -> 0 < weight p) -> (forall A, exists slope, fitted N0 weight A slope)
+  /\ forall A slope, fitted N0 weight A slope ->
+    ((forall p, In p N -> slope * A p = A p) <-> (exists p, In p N0 /\ A p <> 0) \/ (forall p, In p N -> A p = 0)).
 Proof.
-  intros pair N0 N w A slope sub positive normal [[q [Hq nz]]|zero] p Hp; [|rewrite zero by exact Hp; ring].
-  rewrite (total_ext _ _ (fun p => (1 - slope) * (w p * A p ^ 2))) in normal by (intros; ring).
-  rewrite total_scale in normal.
-  apply Rmult_integral in normal. destruct normal as [one|none]; [replace slope with 1 by lra; ring|exfalso].
-  assert (H : forall l, incl l N0 -> In q l -> 0 < total (fun p => w p * A p ^ 2) l).
-  { induction l as [|r l IH]; intros inside Hin; [contradiction|]. cbn [total].
-    assert (each : forall r, In r N0 -> 0 <= w r * A r ^ 2)
-      by (intros x Hx; apply Rmult_le_pos; [left; apply positive; exact Hx|apply pow2_ge_0]).
-    assert (rest : 0 <= total (fun p => w p * A p ^ 2) l)
-      by (apply total_nonnegative; intros x Hx; apply each; apply inside; right; exact Hx).
-    destruct Hin as [E|Hin].
-    - subst r. assert (0 < w q * A q ^ 2) by (apply Rmult_lt_0_compat; [apply positive; exact Hq|apply pow2_gt_0;
-        exact nz]). lra.
-    - pose proof (IH (fun x Hx => inside x (or_intror Hx)) Hin). pose proof (each r (inside r (or_introl eq_refl))).
-      lra. }
-  pose proof (H N0 (fun x Hx => Hx) Hq). lra.
+  intros pair N0 N w sub positive.
+  assert (block : forall A : pair -> R, (exists p, In p N0 /\ A p <> 0) \/ (forall p, In p N0 -> A p = 0)).
+  { intros A. clear sub positive. induction N0 as [|p l [[q [Hq nz]]|zeros]].
+    - right. intros p [].
+    - left. exists q. split; [right; exact Hq|exact nz].
+    - destruct (Req_dec (A p) 0) as [E|nz]; [right|left; exists p; split; [left; reflexivity|exact nz]].
+      intros q [same|Hq]; [subst; exact E|apply zeros; exact Hq]. }
+  split.
+  - intros A. destruct (block A) as [[q [Hq nz]]|zeros].
+    + exists 1. split; [apply total_zero; intros; ring|]. intros zeros. exfalso. apply nz. apply zeros. exact Hq.
+    + exists 0. split; [apply total_zero; intros p Hp; rewrite (zeros p Hp); ring|reflexivity].
+  - intros A slope [normal still]. split.
+    + intros right. destruct (block A) as [shown|zeros]; [left; exact shown|right]. intros p Hp.
+      rewrite <- (right p Hp), (still zeros). ring.
+    + intros [[q [Hq nz]]|zeros] p Hp; [|rewrite zeros by exact Hp; ring].
+      rewrite (total_ext _ _ (fun p => (1 - slope) * (w p * A p ^ 2))) in normal by (intros; ring).
+      rewrite total_scale in normal.
+      apply Rmult_integral in normal. destruct normal as [one|none]; [replace slope with 1 by lra; ring|exfalso].
+      assert (each : forall r, In r N0 -> 0 <= w r * A r ^ 2)
+        by (intros x Hx; apply Rmult_le_pos; [left; apply positive; exact Hx|apply pow2_ge_0]).
+      assert (more : forall l, incl l N0 -> In q l -> 0 < total (fun p => w p * A p ^ 2) l).
+      { induction l as [|r l IH]; intros inside Hin; [contradiction|]. cbn [total].
+        assert (rest : 0 <= total (fun p => w p * A p ^ 2) l)
+          by (apply total_nonnegative; intros x Hx; apply each; apply inside; right; exact Hx).
+        destruct Hin as [E|Hin].
+        - subst r. assert (0 < w q * A q ^ 2) by
+            (apply Rmult_lt_0_compat; [apply positive; exact Hq|apply pow2_gt_0; exact nz]). lra.
+        - pose proof (IH (fun x Hx => inside x (or_intror Hx)) Hin). pose proof (each r (inside r (or_introl eq_refl))).
+          lra. }
+      pose proof (more N0 (fun x Hx => Hx) Hq). lra.
 Qed.
-Lemma theorem_1_boundary_twin : ~ (forall (pair : Type) (N0 N : list pair) (weight A : pair -> R) slope, incl N0 N ->
-  (forall p, In p N0 -> 0 < weight p) -> total (fun p => weight p * A p * (A p - slope * A p)) N0 = 0 ->
-  (exists p, In p N /\ A p <> 0) \/ (forall p, In p N -> A p = 0) -> forall p, In p N -> slope * A p = A p).
+Lemma theorem_1_boundary_twin : ~ (forall (pair : Type) (N0 N : list pair) (weight : pair -> R), incl N0 N ->
+  (forall p, In p N0 -> 0 < weight p) -> (forall A, exists slope, fitted N0 weight A slope)
+  /\ forall A slope, fitted N0 weight A slope ->
+    ((forall p, In p N -> slope * A p = A p) <-> (exists p, In p N /\ A p <> 0) \/ (forall p, In p N -> A p = 0))).
 Proof.
-  intros H. assert (0 * 1 = 1); [|lra].
-  apply (H unit [] [tt] (fun _ => 1) (fun _ => 1) 0) with (p := tt); try (intros p []); try (left; reflexivity);
-    try reflexivity.
-  left. exists tt. split; [left; reflexivity|apply R1_neq_R0].
+  intros H. set (A := fun p : nat => match p with O => 0 | _ => 1 end).
+  destruct (H nat [0%nat] [0%nat; 1%nat] (fun _ => 1)) as [_ iff]; [intros p [E|[]]; left; exact E|intros; lra|].
+  assert (fits : fitted [0%nat] (fun _ => 1) A 0) by (split; [unfold A; simpl; ring|reflexivity]).
+  assert (E : 0 * A 1%nat = A 1%nat); [|unfold A in E; lra].
+  apply (iff A 0 fits); [|right; left; reflexivity]. left. exists 1%nat. split; [right; left; reflexivity|unfold A;
+    lra].
 Qed.
 
 (* SRC: a circuit gives each step its arguments and its operator; it is valid up to scale n if each step of the scales

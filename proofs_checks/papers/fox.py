@@ -147,8 +147,8 @@ def recurrence(carry: Formula = paths.fox_state) -> Facts:
     },
 )
 def cocycle(bias: Formula = along_path, in_query: int = -1, in_key: int = 1) -> Facts:
-    """Biases add up along the path, D_ij = D_il + D_lj; D is 0 at the query itself, never positive, rises with the
-    position of the key and falls with that of the query.
+    """Biases add up along the path, D_ij = D_il + D_lj; D is 0 at the query itself, never positive, never falls
+    with the position of the key, and never rises with that of the query.
 
     `in_query` and `in_key` are the signs of the change when the query, or the key, moves on by one.
     """

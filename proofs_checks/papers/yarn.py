@@ -165,7 +165,8 @@ def _index_range(head_dim: int, base: int, trained: sp.Integer, beta: int) -> tu
     "released code: the range of planes over which the ramp falls",
     r"r_{c(n)} = \frac{L}{2\pi}\,b^{-2c(n)/d} = n,\quad c(n)=\frac{d\ln\frac{L}{2\pi n}}{2\ln b}",
     label="P",
-    assumptions=("theta = b^(-2l/d) at real l; b > 1",),
+    strength=Strength.INTERVAL,
+    assumptions=("theta = b^(-2l/d) at real l; b > 1", "c(n) at n = 1 and 32 by balls, and by sympy for all n"),
     falsifiers={
         "without 2 pi": {
             "plane_with": lambda turns, trained_length, **of: rotary.yarn_plane_with(
@@ -179,7 +180,7 @@ def _index_range(head_dim: int, base: int, trained: sp.Integer, beta: int) -> tu
 )
 def inverse(plane_with: Formula = rotary.yarn_plane_with) -> Facts:
     """The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; the code's
-    ramp falls between c(beta) and c(alpha), rounded to integers and clamped to 0 and d - 1.
+    ramp falls between c(beta) and c(alpha), rounded to integers and clamped to 0 and d - 1, at 3 settings.
     """
 
     def turned(number: sp.Expr, head_dim: sp.Expr, base: sp.Expr, trained: sp.Expr) -> sp.Expr:

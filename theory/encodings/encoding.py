@@ -151,8 +151,8 @@ class Properties:
             on them: "range: effect; range: effect".
         bounded: True if logits are bounded for bounded content.
         causal_only: True if the encoding is not meant for keys after the query.
-        width: numbers that a cached key needs beside its content, perhaps by ranges of the parameters; "none" if no
-            fixed number suffices.
+        width: least number of coordinates beside the content with which scores are products of per-token vectors,
+            perhaps by ranges of the parameters; "none" if no fixed number suffices.
         learned: number of trained numbers, where it is stated in another form than the sum over the parameters.
     """
 

@@ -47,6 +47,8 @@ def _require_moves_inside(moves: Mapping[str, Move]) -> str:
     "prism-1",
     "",
     r"h\in\Delta^{P-1},\ p\in\Delta^3\Rightarrow n,\ n^\gamma/\textstyle\sum n^\gamma\in\Delta^{P-1}",
+    strength=Strength.BOUNDED,
+    reach=f"P <= {_MOST_POSITIONS}",
     assumptions=("gates are nonnegative and add up to 1", "gamma > 0"),
     falsifiers={
         "without the boundary": {"moves": _UNCLAMPED},
@@ -56,7 +58,8 @@ def _require_moves_inside(moves: Mapping[str, Move]) -> str:
 )
 def simplex(moves: Mapping[str, Move] = prism.MOVES, sharpen: Formula = prism.sharpened) -> Facts:
     """With moves that are clamped at both ends, mixing by any gates and sharpening lead from a histogram to a
-    histogram: masses are nonnegative and add up to 1 (our reconstruction).
+    histogram: masses are nonnegative and add up to 1; decided for P <= 5, a general argument covers the rest (our
+    reconstruction).
     """
     yield _require_moves_inside(moves)
     for count in range(2, _MOST_POSITIONS + 1):

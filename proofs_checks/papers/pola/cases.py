@@ -17,9 +17,13 @@ TRAINING_SCALES = (1, 2)
 TOLERANCE = 1e-9
 VALUES = (0, 1, 2)
 """Default entries of the patterns that are checked."""
-DESCENT = "gradient descent on squared loss, on spanning noise-free data of scales up to N0, without scale hint"
+DESCENT = (
+    "gradient descent on squared loss at a small rate, on noise-free data of scales up to N0 with identity second "
+    "moments, without scale hint"
+)
 LEAST_SQUARES = (
-    "least squares of least norm (gradient descent from zero) on spanning noise-free data of scales up to N0"
+    "least squares of least norm (gradient descent from zero) on noise-free data of scales up to N0 with identity "
+    "second moments"
 )
 
 

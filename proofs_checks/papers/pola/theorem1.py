@@ -145,7 +145,7 @@ CLAIMS = PaperClaims(SOURCE)
 @CLAIMS.claim(
     "pola-1a",
     formalised("Theorem 1", "1a"),
-    r"|F_{M,B_0}^{N_0,N}| \le |\Phi|,\quad \dim_H F_{M,B_0}^{N_0,N} = 0,\quad \dim_H F_{M,B_0} = D",
+    r"|F_{M,B_0}^{N_0,N}| \le |\Phi|,\quad \dim_H F_{M,B_0}^{N_0,N} = 0",
     strength=Strength.EXHAUSTIVE,
     reach=f"N = {SCALE}",
     assumptions=(LEAST_SQUARES, "no scale hint", "Phi is fixed before the target"),
