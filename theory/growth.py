@@ -3,7 +3,9 @@
 If all parts of a formula are periodic (lengthgen.theory.formula.periods), finitely many scales show every value, which
 is a proof. Else the formula must have a value at every pair. Then it is followed along paths of pairs until no case
 distinction is left (lengthgen.theory.formula.progressions). If on one of these paths an expression takes infinitely
-many values, LRC is unbounded. Else a finite set that holds all values bounds LRC.
+many values, LRC is unbounded. Else a finite set that holds all values bounds LRC. What stays open is decided if the
+formula is one of Presburger arithmetic (lengthgen.theory.formula.presburger): its values are then the integer points of
+a set, which is bounded or has a line of pairs with ever new values.
 
 Whether a formula has a value at every pair of every scale is a proof, a refutation with the first pair without a value,
 or open. The conditions under which an operation has no value (lengthgen.theory.formula.definedness) are formulas
@@ -23,11 +25,11 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.infrastructure.brief import Brief
-from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numbering
+from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numbering, presburger
 from lengthgen.theory.formula.definedness import never_holds, violations
 from lengthgen.theory.formula.linear import cases_of, points
 from lengthgen.theory.formula.periods import PATH_OF, Repeats, repeats
-from lengthgen.theory.formula.progressions import Path, Piece, follow_path, takes_infinitely_many_values
+from lengthgen.theory.formula.progressions import Path, follow_path, takes_infinitely_many_values
 from lengthgen.theory.formula.ranges import MOST, finite_range
 from lengthgen.theory.formula.structure import Structure, dependence, structure
 from lengthgen.theory.formula.syntax import Node, may_be_irrational, names
@@ -151,6 +153,41 @@ def undecided(low: int, reason: str, high: int | None = None) -> Growth:
 
 def _growth(pattern: Pattern, formula: Formula) -> Growth:
     """Growth of a formula; raises `FormulaError` if an entry cannot be computed."""
+    result = _growth_by_parts(pattern, formula)
+    where = result.undefined_from if result.kind is GrowthKind.UNDEFINED else result.from_scale
+    points = presburger.image(formula) if where is None and result.kind is not GrowthKind.UNBOUNDED else None
+    return result if points is None else _growth_of_points(pattern, formula, points, result.low)
+
+
+def _growth_of_points(pattern: Pattern, formula: Formula, points: presburger.Image, low: int) -> Growth:
+    """Growth from all values of a formula; `low` is an LRC that it reaches."""
+    if points.undefined:
+        try:
+            formula.value(*points.undefined)
+        except NoValue as error:
+            return _undefined(pattern, Definedness(everywhere=False, cell=points.undefined, why=str(error)))
+        raise AssertionError(f"{formula.text} has a value at {points.undefined}")
+    if points.line:
+        kind, high, since = GrowthKind.UNBOUNDED, None, None
+        line, step = points.line, sp.Symbol("s")
+        entry = [
+            sp.Rational(base) + sp.Rational(slope) * step for base, slope in zip(line.base, line.slope, strict=True)
+        ]
+        place = _place_text(dict(zip("ijn", zip(line.start, line.step, strict=True), strict=True)), formula)
+        growing = next(part for part, slope in zip(entry, line.slope, strict=True) if slope)
+        reason = f"infinitely many values: {place} the entry is {growing}, which is strictly monotone"
+    else:
+        assert points.nonzero is not None
+        assert low <= points.nonzero, f"{formula.text} has more values than it can have"
+        low = high = points.nonzero
+        since = points.last
+        kind = GrowthKind.CONSTANT if since == 1 else GrowthKind.EVENTUALLY_CONSTANT
+        reason = f"finite range: {high} non-zero values are possible, and scale {since} shows every value"
+    return Growth(kind=kind, low=low, high=high, from_scale=since, reason=reason, strength="general")
+
+
+def _growth_by_parts(pattern: Pattern, formula: Formula) -> Growth:
+    """Growth of a formula by its periods, paths and ranges; raises `FormulaError` if an entry cannot be computed."""
     repeating = repeats(formula.nodes, {name: sp.Symbol(name, real=True) for name in formula.parameters})
     try:
         by_period = _growth_by_period(pattern, formula, repeating) if repeating else None
@@ -259,17 +296,17 @@ def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
             for piece in course.pieces if course else ():
                 why = takes_infinitely_many_values(piece.components[0])
                 if why:
-                    yield f"infinitely many values: {_place_text(path, piece, formula)}{where} the entry is " + (
+                    places = {name: (first + by * piece.start, by * piece.step) for name, (first, by) in path.items()}
+                    yield f"infinitely many values: {_place_text(places, formula)}{where} the entry is " + (
                         f"{piece.components[0]}, which {why}"
                     )
 
 
-def _place_text(path: Path, piece: Piece, formula: Formula) -> str:
-    """Pairs of a piece of a path, in words."""
+def _place_text(places: Mapping[str, tuple[int, int]], formula: Formula) -> str:
+    """Pairs of a line, each position with its start and step, in words."""
 
     def position(name: str) -> str:
-        start, step = path[name]
-        first, by = start + step * piece.start, step * piece.step
+        first, by = places[name]
         return (
             f"{name} = {first}" if not by else f"{name} = {'' if by == 1 else by}s" + (f" + {first}" if first else "")
         )

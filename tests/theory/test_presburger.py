@@ -1,0 +1,138 @@
+"""Formulas of Presburger arithmetic are decided: their values agree with Python's at every pair of many scales."""
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from lengthgen.theory.formula import presburger
+from lengthgen.theory.formula.presburger import Image, image
+from lengthgen.theory.growth import GrowthKind, growth
+from lengthgen.theory.pattern import from_formula
+from tests.oracles.formulas import by_python
+
+# Formula, number of values other than 0, and the scale that shows the last of them.
+FINITE = [
+    ("0", 0, 1),
+    ("min(j - i, 3)", 3, 4),
+    ("min(j - i, 1000000)", 1_000_000, 1_000_001),
+    ("2**i % 7", 3, 3),
+    ("(i**3 + 5*j) % 4", 3, 4),
+    ("gcd(i*j, 6)", 4, 3),
+    ("0.5**min(j - i, 10)", 11, 11),
+    ("(-1)**(i + j)", 2, 2),
+    ("0**(j - i)", 1, 1),
+    ("(i % 2) / (j % 3 + 1)", 3, 3),
+    ("12*(((i + j) % 3) % 7)", 2, 2),
+    ("1 if 3*i < j else 0", 1, 4),
+    ("1 if n - j == 3 and i > 2 else 0", 1, 6),
+    ("1 if 7*i + 3*j > 11*n else 0", 0, 1),
+    ("[[i % 2, 0], [0, j % 2]]", 3, 3),
+]
+INFINITE = ["j - i", "floor((j - i) / 10000)", "min(i + j - 22, 2) + abs(i + 34) // 10000", "[[i % 2, j - i]]", "n - j"]
+UNDEFINED = [("1 / (i % 5)", (5, 5)), ("0 if i < 9 else 1 // (min(j - i, 9) - 4 if j > 20 else 1)", (17, 21))]
+OTHER = ["i*j", "i**2", "j % i", "i / j", "2**(j - i)", "sqrt(i)", "cos(pi*i)", "1 / (j - i + 1)"]
+
+
+@pytest.mark.parametrize(("text", "nonzero", "last"), FINITE)
+def test_the_values_are_counted_and_the_scale_of_the_last_is_found(text: str, nonzero: int, last: int) -> None:
+    assert image(from_formula(text).formula) == Image(nonzero=nonzero, last=last)
+
+
+@pytest.mark.parametrize("text", INFINITE)
+def test_infinitely_many_values_come_with_a_line_of_pairs(text: str) -> None:
+    found = image(from_formula(text).formula)
+    assert found is not None and found.nonzero is None
+    _replay(text, found)
+
+
+@pytest.mark.parametrize(("text", "cell"), UNDEFINED)
+def test_the_first_pair_without_a_value_is_found_and_what_is_not_reached_needs_none(text: str, cell: object) -> None:
+    assert image(from_formula(text).formula) == Image(undefined=cell)
+
+
+@pytest.mark.parametrize("text", OTHER)
+def test_other_formulas_are_left_to_other_means(text: str) -> None:
+    assert image(from_formula(text).formula) is None
+
+
+def test_a_formula_with_parameters_or_of_too_many_operations_is_left_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert image(from_formula("a*i", parameters=["a"]).formula) is None
+    monkeypatch.setattr(presburger, "MOST_OPERATIONS", 30)
+    assert image(from_formula("(i // 7 + j // 11) % 5").formula) is None
+
+
+def test_four_hundred_random_formulas_are_decided_and_agree_with_python() -> None:
+    draw, seen = Random(0), set()
+    while len(seen) < 400:
+        text = _drawn(draw, draw.choice((2, 2, 3, 3, 4)))
+        if text in seen:
+            continue
+        seen.add(text)
+        found = image(from_formula(text).formula)
+        assert found is not None, text
+        assert found.undefined is None, text
+        if found.nonzero is None:
+            _replay(text, found)
+        else:
+            _agrees(text, found)
+
+
+def test_what_other_means_leave_open_is_decided() -> None:
+    for text, kind, value, since in (
+        ("floor((j - i) / 10000)", GrowthKind.UNBOUNDED, 0, None),
+        ("2**i % 7", GrowthKind.EVENTUALLY_CONSTANT, 3, 3),
+        ("(i + j) // 1000 % 5", GrowthKind.EVENTUALLY_CONSTANT, 4, 2000),
+    ):
+        result = growth(from_formula(text))
+        assert result is not None and (result.kind, result.from_scale) == (kind, since)
+        assert result.strength == "general" and result.low == value
+
+
+def _replay(text: str, found: Image) -> None:
+    """The entry is as stated at many pairs of the line, and changes along it."""
+    line = found.line
+    assert line is not None and any(line.slope)
+    last, family = text.strip("[]").split(", ")[-1] if text.startswith("[") else text, "n" in text.replace("min", "")
+    for s in (0, 1, 2, 5, 100):
+        i, j, n = (first + s * by for first, by in zip(line.start, line.step, strict=True))
+        assert 1 <= i <= j <= n and (family or j == n)
+        assert by_python(last, {"i": i, "j": j, "n": n}) == line.base[-1] + s * line.slope[-1], text
+
+
+def _agrees(text: str, found: Image) -> None:
+    """Python finds no other value, all up to the scale of the last, and one less before."""
+    family = "n" in text.replace("min", "")
+    scale = 7 if family else 18
+    first: dict[Fraction, int] = {}
+    for n in range(1, scale + 1):
+        for j in range(1, n + 1) if family else (n,):
+            for i in range(1, j + 1):
+                first.setdefault(by_python(text, {"i": i, "j": j, "n": n}), n)
+    first.pop(Fraction(0), None)
+    assert found.nonzero is not None and len(first) <= found.nonzero, text
+    if found.last <= scale:
+        assert len(first) == found.nonzero and max(first.values(), default=1) == found.last, text
+
+
+def _drawn(draw: Random, depth: int) -> str:
+    """Random formula of Presburger arithmetic."""
+    if not depth:
+        return draw.choice(["i", "j", "j - i", "i + j", "i", "j", "n", *["1", "2", "3", "5", "7", "12", "22"]])
+
+    def part() -> str:
+        return f"({_drawn(draw, depth - 1)})"
+
+    return draw.choice(
+        [
+            f"{part()} {draw.choice('+-')} {part()}",
+            f"{draw.choice((-3, -1, 2, 5))}*{part()}",
+            f"{part()} // {draw.choice((2, 3, 7, -3, 1000))}",
+            f"{part()} % {draw.choice((2, 3, 5, -4))}",
+            f"{part()} % {draw.choice((7, 12))}",
+            f"{draw.choice(('min', 'max'))}({part()}, {part()})",
+            f"abs({part()})",
+            f"{part()} if {part()} {draw.choice(('<', '<=', '==', '!='))} {part()} else {part()}",
+            f"{part()} / {draw.choice((2, 3))}",
+        ]
+    )

@@ -1,0 +1,456 @@
+"""Formulas of Presburger arithmetic: their values at all pairs of all scales, as a set of integer points.
+
+Sums, products with constants, `//` and `%` by constants, min, max, abs, comparisons and choices make a quasi-affine
+function of i, j and n on each of finitely many pieces.  isl (Verdoolaege, ICMS 2010) holds such functions exactly, with
+their image, and says whether it is bounded, how many points it has, and where each is first attained: Presburger
+arithmetic is decidable.  A product, power or division of which one part takes few values is split by these values, and
+so are remainders of integers, whose powers and products repeat.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from itertools import pairwise, product
+from math import gcd, lcm
+
+import islpy as isl
+
+from lengthgen.theory.formula import Formula
+from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
+
+MOST_SPLIT = 200
+"""Largest number of values by which a part of a formula is split."""
+MOST_LISTED = 2_000
+"""Largest distance of two values of a component up to which each between them is tried; beyond, isl counts them all."""
+MOST_OPERATIONS = 2_000_000
+"""Largest number of elementary operations of isl for one formula, a few seconds."""
+Cell = tuple[int, ...]
+_TESTS = {
+    "<": isl.PwAff.lt_set,
+    "<=": isl.PwAff.le_set,
+    ">": isl.PwAff.gt_set,
+    ">=": isl.PwAff.ge_set,
+    "==": isl.PwAff.eq_set,
+    "!=": isl.PwAff.ne_set,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """Pairs start + s step, s = 0, 1, ..., at which the entry is base + s slope.
+
+    Attributes:
+        start: (i, j, n) at s = 0; n is j unless it occurs in the formula.
+        step: what s adds to them.
+        base: components of the entry at s = 0.
+        slope: what s adds to them; not all are 0.
+    """
+
+    start: Cell
+    step: Cell
+    base: tuple[Fraction, ...]
+    slope: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Image:
+    """Values of a formula at all pairs of all scales.
+
+    Attributes:
+        undefined: first pair without a value, (i, j) or (i, j, n); if there is one, nothing else is known.
+        nonzero: number of values that are not 0; None if there are infinitely many.
+        last: first scale at which all of these have occurred.
+        line: pairs on which the entry takes infinitely many values, if there are infinitely many.
+    """
+
+    undefined: Cell | None = None
+    nonzero: int | None = None
+    last: int = 1
+    line: Line | None = None
+
+
+class _NotPresburger(Exception):
+    """Raised for a part of a formula that is not recognised as quasi-affine on finitely many pieces."""
+
+
+def image(formula: Formula) -> Image | None:
+    """Values of a formula; None if it is not recognised as Presburger, or takes too long."""
+    if formula.parameters:
+        return None
+    family = "n" in formula.variables
+    context = isl.Context()
+    context.set_max_operations(MOST_OPERATIONS)
+    try:
+        pairs = isl.Set(f"{{[i,j,n]: 1 <= i <= j and {'j <= n' if family else 'j = n'}}}", context=context)
+        return _image(pairs, [_Reader(pairs).value(node) for node in formula.nodes], family=family)
+    except (_NotPresburger, isl.Error, RecursionError):
+        return None
+
+
+@dataclass(frozen=True)
+class _Value:
+    """Quotient of a quasi-affine function, defined where the part of the formula is, and a positive integer."""
+
+    function: isl.PwAff
+    denominator: int = 1
+
+    def over(self, denominator: int) -> isl.PwAff:
+        """Numerator over a multiple of the denominator."""
+        return self.function.scale_val(_number(self.function, denominator // self.denominator))
+
+    def floor(self) -> isl.PwAff:
+        """Largest integer that is not above."""
+        return self.function.scale_down_val(_number(self.function, self.denominator)).floor()
+
+
+@dataclass(frozen=True)
+class _Truth:
+    """Pairs at which a condition holds, and those at which it does not; it has no value at others."""
+
+    holds: isl.Set
+    fails: isl.Set
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Converter from syntax trees to quasi-affine functions on the given pairs."""
+
+    pairs: isl.Set
+
+    def value(self, node: Node) -> _Value:
+        """Function of a tree."""
+        match node:
+            case Number(value=value):
+                exact = Fraction(value)
+                return _Value(self._constant(exact.numerator), exact.denominator)
+            case Name(name="i" | "j" | "n" as name):
+                space = isl.LocalSpace.from_space(self.pairs.get_space())
+                place = isl.Aff.var_on_domain(space, isl.dim_type.set, "ijn".index(name))
+                return _Value(isl.PwAff.from_aff(place).intersect_domain(self.pairs))
+            case ComparisonChain() | Operation(name="and" | "or" | "not"):
+                truth = self._truth(node)
+                return _Value(truth.holds.indicator_function().intersect_domain(truth.holds.union(truth.fails)))
+            case Operation(name="if", operands=(condition, *branches)):
+                truth = self._truth(condition)
+                reached = zip((truth.holds, truth.fails), branches, strict=True)
+                return _joined(_Reader(where).value(part) for where, part in reached if not where.is_empty())
+            case Operation(name="%", operands=(dividend, Number(value=int(modulus)))) if modulus > 0:
+                try:
+                    return self._apply("%", [self.value(part) for part in node.operands])
+                except _NotPresburger:
+                    return _Value(self._residue(dividend, modulus))
+            case Operation(name="gcd", operands=parts):
+                return self._gcd(*parts)
+            case Operation(name=name, operands=parts):
+                return self._apply(name, [self.value(part) for part in parts])
+        raise _NotPresburger
+
+    def _truth(self, node: Node) -> _Truth:
+        """Pairs at which a condition holds and fails; what is not reached needs no value."""
+        nowhere = self.pairs.subtract(self.pairs)
+        match node:
+            case ComparisonChain(tests=tests, sides=sides):
+                reached, fails = self.pairs, nowhere
+                for test, two in zip(tests, pairwise(sides), strict=True):
+                    if not reached.is_empty():
+                        left, right = _over_one([_Reader(reached).value(side) for side in two])[0]
+                        reached = _TESTS[test](left, right)
+                        fails = fails.union(left.domain().intersect(right.domain()).subtract(reached))
+                return _Truth(reached, fails)
+            case Operation(name="not", operands=(operand,)):
+                truth = self._truth(operand)
+                return _Truth(truth.fails, truth.holds)
+            case Operation(name="and" | "or" as name, operands=parts):
+                reached, ended = self.pairs, nowhere
+                for part in parts:
+                    if not reached.is_empty():
+                        truth = _Reader(reached)._truth(part)
+                        reached, out = (truth.holds, truth.fails) if name == "and" else (truth.fails, truth.holds)
+                        ended = ended.union(out)
+                return _Truth(reached, ended) if name == "and" else _Truth(ended, reached)
+        function = self.value(node).function
+        return _Truth(function.non_zero_set(), function.zero_set())
+
+    def _residue(self, node: Node, modulus: int) -> isl.PwAff:
+        """Remainder of an integer modulo a positive integer; products and powers are taken by their residues."""
+        try:
+            value = self.value(node)
+        except _NotPresburger:
+            return self._residue_of_parts(node, modulus)
+        if value.denominator != 1:
+            raise _NotPresburger
+        return value.function.mod_val(_number(value.function, modulus))
+
+    def _residue_of_parts(self, node: Node, modulus: int) -> isl.PwAff:
+        match node:
+            case Operation(name="neg", operands=(operand,)):
+                return self._residue_of_parts(Operation("-", (Number(0), operand)), modulus)
+            case Operation(name="+" | "-" | "*" as name, operands=parts):
+                left, right = (_cases(_Value(self._residue(part, modulus))) for part in parts)
+                results = {"+": Fraction.__add__, "-": Fraction.__sub__, "*": Fraction.__mul__}
+                return _by_cases(
+                    (first.intersect(second), self._constant(int(results[name](a, b)) % modulus))
+                    for (a, first), (b, second) in product(left, right)
+                )
+            case Operation(name="**", operands=(base, exponent)):
+                power = self.value(exponent)
+                if power.denominator != 1 or not power.function.neg().pos_set().is_empty():
+                    raise _NotPresburger
+                bases = _cases(_Value(self._residue(base, modulus)))
+                return _by_cases((where, self._powers(int(value), modulus, power.function)) for value, where in bases)
+        raise _NotPresburger
+
+    def _powers(self, base: int, modulus: int, exponent: isl.PwAff) -> isl.PwAff:
+        """Residue of base ** exponent, which repeats from some exponent on."""
+        seen, residue = [], 1 % modulus
+        while residue not in seen:
+            seen.append(residue)
+            residue = residue * base % modulus
+        before, period = seen.index(residue), len(seen) - seen.index(residue)
+        if len(seen) > MOST_SPLIT:
+            raise _NotPresburger
+        late = exponent.ge_set(self._constant(before))
+        repeating = exponent.sub(self._constant(before)).mod_val(_number(exponent, period))
+        places = [exponent.eq_set(self._constant(at)) for at in range(before)]
+        places += [late.intersect(repeating.eq_set(self._constant(at))) for at in range(period)]
+        return _by_cases((where, self._constant(value)) for where, value in zip(places, seen, strict=True))
+
+    def _apply(self, name: str, parts: list[_Value]) -> _Value:
+        """Function of an operation on functions."""
+        first, last = parts[0], parts[-1]
+        match name:
+            case "pos":
+                return first
+            case "neg":
+                return _Value(first.function.neg(), first.denominator)
+            case "abs":
+                return _Value(first.function.max(first.function.neg()), first.denominator)
+            case "floor":
+                return _Value(first.floor())
+            case "ceil":
+                return _Value(_Value(first.function.neg(), first.denominator).floor().neg())
+            case "+" | "-" | "min" | "max":
+                functions, common = _over_one(parts)
+                combine = {"+": isl.PwAff.add, "-": isl.PwAff.sub, "min": isl.PwAff.min, "max": isl.PwAff.max}[name]
+                return _Value(reduce(combine, functions), common)
+            case "*":
+                few, other = (last, first) if _split(first) is None else (first, last)
+                return _scaled(other, _cases(few))
+            case "/" | "//" | "%":
+                quotient = _scaled(first, [(1 / value, where) for value, where in _cases(last) if value])
+                if name == "/":
+                    return quotient
+                whole = _Value(quotient.floor())
+                return whole if name == "//" else self._apply("-", [first, self._apply("*", [last, whole])])
+            case "**":
+                powers = _split(last)
+                return self._power_of_unit(first, last) if powers is None else self._power(first, powers)
+        raise _NotPresburger
+
+    def _power(self, base: _Value, powers: "list[tuple[Fraction, isl.Set]]") -> _Value:
+        """Power with few exponents, which are integers; the base takes few values, unless the exponent is 0 or 1."""
+        parts = []
+        for power, where in powers:
+            here = _Value(base.function.intersect_domain(where), base.denominator)
+            if power.denominator != 1:
+                raise _NotPresburger
+            if power == 1:
+                parts.append(here)
+            elif power == 0:
+                parts.append(_Value(self._constant(1).intersect_domain(here.function.domain())))
+            else:
+                values = [(value ** int(power), place) for value, place in _cases(here) if value or power > 0]
+                parts.append(_scaled(_Value(self._constant(1)), values))
+        return _joined(parts)
+
+    def _power_of_unit(self, base: _Value, exponent: _Value) -> _Value:
+        """Power of 0, 1 and -1 with any integer exponent."""
+        if exponent.denominator != 1:
+            raise _NotPresburger
+        even = exponent.function.mod_val(_number(exponent.function, 2)).zero_set()
+        cases = []
+        for value, where in _cases(base):
+            if value not in (-1, 0, 1):
+                raise _NotPresburger
+            held, other = (even, 1), (exponent.function.domain().subtract(even), int(value))
+            if value == 0:
+                held, other = (exponent.function.zero_set(), 1), (exponent.function.pos_set(), 0)
+            cases += [(where.intersect(place), self._constant(result)) for place, result in (held, other)]
+        return _Value(_by_cases(cases))
+
+    def _gcd(self, first: Node, second: Node) -> _Value:
+        """Greatest common divisor with an integer that takes few values: a function of the other's residue."""
+        for few, other in ((second, first), (first, second)):
+            try:
+                values = _cases(self.value(few))
+            except _NotPresburger:
+                continue
+            if any(value.denominator != 1 or not value for value, _ in values):
+                raise _NotPresburger
+            cases = []
+            for value, where in values:
+                residues = _cases(_Value(_Reader(where)._residue(other, abs(int(value)))))
+                cases += [(place, self._constant(gcd(int(rest), int(value)))) for rest, place in residues]
+            return _Value(_by_cases(cases))
+        raise _NotPresburger
+
+    def _constant(self, value: int) -> isl.PwAff:
+        return isl.PwAff.val_on_domain(self.pairs, _number(self.pairs, value))
+
+
+def _number(like: isl.PwAff | isl.Set, value: int) -> isl.Val:
+    """Integer in the context of a function or a set."""
+    return isl.Val(str(value), context=like.get_ctx())
+
+
+def _integer(value: isl.Val) -> int:
+    """Integer of isl; it has none, and no error, where its operations were used up."""
+    text = value.to_str()
+    if text is None:
+        raise _NotPresburger
+    return int(text)
+
+
+def _split(value: _Value) -> list[tuple[Fraction, isl.Set]] | None:
+    """Values of a function, each with the pairs at which it is taken; None if there are more than MOST_SPLIT."""
+    taken = _taken(value.function)
+    if taken is None or len(taken) > MOST_SPLIT:
+        return None
+    return [(Fraction(number, value.denominator), where) for number, where in taken]
+
+
+def _taken(function: isl.PwAff) -> list[tuple[int, isl.Set]] | None:
+    """Numbers that a function takes, each with its pairs; None if those of a piece are not within MOST_LISTED."""
+    pairs_of: dict[int, isl.Set] = {}
+    for where, form in function.get_pieces():
+        if where.is_empty():
+            continue
+        if form.is_cst():
+            candidates = [(_integer(form.get_constant_val()), where)]
+        else:
+            piece = isl.PwAff.alloc(where, form)
+            if not _is_bounded(piece):
+                return None
+            low, high = _integer(piece.min_val()), _integer(piece.max_val())
+            if high - low > MOST_LISTED:
+                return None
+            numbers = range(low, high + 1)
+            candidates = [
+                (number, piece.eq_set(isl.PwAff.val_on_domain(where, _number(where, number)))) for number in numbers
+            ]
+        for number, there in candidates:
+            if not there.is_empty():
+                pairs_of[number] = pairs_of[number].union(there) if number in pairs_of else there
+    return sorted(pairs_of.items(), key=lambda taken: taken[0])
+
+
+def _is_bounded(function: isl.PwAff) -> bool:
+    """True if a function takes finitely many values."""
+    return not (function.min_val().is_neginfty() or function.max_val().is_infty())
+
+
+def _cases(value: _Value) -> list[tuple[Fraction, isl.Set]]:
+    """Values of a function as `_split` gives them. Raises `_NotPresburger` if there are too many."""
+    cases = _split(value)
+    if cases is None:
+        raise _NotPresburger
+    return cases
+
+
+def _over_one(values: list[_Value]) -> tuple[list[isl.PwAff], int]:
+    """Numerators over a common denominator, and this denominator."""
+    common = lcm(*(value.denominator for value in values))
+    return [value.over(common) for value in values], common
+
+
+def _joined(values: Iterable[_Value]) -> _Value:
+    """Value that is each of some values on its own pairs."""
+    functions, common = _over_one(list(values))
+    return _Value(reduce(isl.PwAff.union_add, functions), common)
+
+
+def _scaled(value: _Value, factors: Iterable[tuple[Fraction, isl.Set]]) -> _Value:
+    """Value times a factor on each of some disjoint sets of pairs, and without a value elsewhere."""
+    listed = list(factors)
+    common = lcm(*(factor.denominator for factor, _ in listed))
+    function = _by_cases(
+        (where, value.function.scale_val(_number(value.function, int(factor * common)))) for factor, where in listed
+    )
+    return _Value(function, value.denominator * common)
+
+
+def _by_cases(cases: Iterable[tuple[isl.Set, isl.PwAff]]) -> isl.PwAff:
+    """Function that is the given one on each of some disjoint sets of pairs."""
+    functions = [function.intersect_domain(where) for where, function in cases]
+    if not functions:
+        raise _NotPresburger
+    return reduce(isl.PwAff.union_add, functions)
+
+
+def _image(pairs: isl.Set, values: list[_Value], *, family: bool) -> Image:
+    """Values of the entries with these components."""
+    missing = reduce(isl.Set.union, (pairs.subtract(value.function.domain()) for value in values))
+    if not missing.is_empty():
+        by_scale = isl.Map("{[i,j,n] -> [n,j,i]}", context=pairs.get_ctx())
+        scale, query, key = _coordinates(missing.apply(by_scale).lexmin().sample_point())
+        return Image(undefined=(key, query, scale) if family else (key, query))
+    functions = [value.function for value in values]
+    entries = reduce(isl.Map.flat_range_product, map(isl.Map.from_pw_aff, functions))
+    if not all(map(_is_bounded, functions)):
+        return Image(line=_line(entries, [value.denominator for value in values]))
+    listed = _listed(pairs, functions)
+    if listed is not None:
+        places = [where for entry, where in listed if any(entry)]
+        return Image(nonzero=len(places), last=max((_integer(where.dim_min_val(2)) for where in places), default=1))
+    zero = isl.Set(f"{{[{','.join('0' for _ in values)}]}}", context=pairs.get_ctx())
+    nonzero = entries.subtract_range(zero)
+    scales = nonzero.reverse().apply_range(isl.Map("{[i,j,n] -> [n]}", context=pairs.get_ctx()))
+    return Image(nonzero=_integer(nonzero.range().count_val()), last=_integer(scales.lexmin().range().dim_max_val(0)))
+
+
+def _listed(pairs: isl.Set, functions: list[isl.PwAff]) -> list[tuple[Cell, isl.Set]] | None:
+    """Entries with these components, each with its pairs; None if there are more than MOST_LISTED."""
+    entries: list[tuple[Cell, isl.Set]] = [((), pairs)]
+    for function in functions:
+        taken = _taken(function)
+        if taken is None:
+            return None
+        joined = (((*entry, number), place.intersect(where)) for entry, place in entries for number, where in taken)
+        entries = [(entry, where) for entry, where in joined if not where.is_empty()]
+        if len(entries) > MOST_LISTED:
+            return None
+    return entries
+
+
+def _line(entries: isl.Map, denominators: list[int]) -> Line:
+    """Line of pairs along which some component of the entry grows or falls for ever.
+
+    A polyhedron with an integer point and a direction of unbounded growth contains the ray of that direction from the
+    point; the quotients of `//` are coordinates of it.
+    """
+    for piece in entries.wrap().flatten().get_basic_sets():
+        lifted = piece.lift().flatten()
+        if lifted.is_empty():
+            continue
+        cone = isl.BasicSet.universe(lifted.get_space())
+        for constraint in lifted.get_constraints():
+            cone = cone.add_constraint(constraint.set_constant_val(_number(entries.domain(), 0)))
+        for place, _ in enumerate(denominators):
+            for sign in (1, -1):
+                growing = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(lifted.get_space()))
+                growing = growing.set_coefficient_val(isl.dim_type.set, 3 + place, _number(entries.domain(), sign))
+                ray = cone.add_constraint(growing.set_constant_val(_number(entries.domain(), -1)))
+                if not ray.is_empty():
+                    start, step = _coordinates(lifted.sample_point()), _coordinates(ray.sample_point())
+                    over = [list(map(Fraction, part[3:], denominators)) for part in (start, step)]
+                    return Line(start=start[:3], step=step[:3], base=tuple(over[0]), slope=tuple(over[1]))
+    raise _NotPresburger
+
+
+def _coordinates(point: isl.Point) -> Cell:
+    """Coordinates of a point."""
+    return tuple(
+        _integer(point.get_coordinate_val(isl.dim_type.set, place))
+        for place in range(point.get_space().dim(isl.dim_type.set))
+    )
