@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, islice
 from math import comb, inf, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.infrastructure.brief import Brief
-from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numbering, presburger
+from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numbering
 from lengthgen.theory.formula.definedness import never_holds, violations
 from lengthgen.theory.formula.linear import cases_of, points
 from lengthgen.theory.formula.periods import PATH_OF, Repeats, repeats
@@ -35,6 +35,9 @@ from lengthgen.theory.formula.structure import Structure, dependence, structure
 from lengthgen.theory.formula.syntax import Node, may_be_irrational, names
 from lengthgen.theory.lrc import LrcProfile, profile
 from lengthgen.theory.pattern import Pattern
+
+if TYPE_CHECKING:
+    from lengthgen.theory.formula.presburger import Image
 
 Cell = tuple[int, ...]
 
@@ -155,11 +158,15 @@ def _growth(pattern: Pattern, formula: Formula) -> Growth:
     """Growth of a formula; raises `FormulaError` if an entry cannot be computed."""
     result = _growth_by_parts(pattern, formula)
     where = result.undefined_from if result.kind is GrowthKind.UNDEFINED else result.from_scale
-    points = presburger.image(formula) if where is None and result.kind is not GrowthKind.UNBOUNDED else None
+    if where is not None or result.kind is GrowthKind.UNBOUNDED:
+        return result
+    from lengthgen.theory.formula import presburger  # slow to import, and few formulas need it
+
+    points = presburger.image(formula)
     return result if points is None else _growth_of_points(pattern, formula, points, result.low)
 
 
-def _growth_of_points(pattern: Pattern, formula: Formula, points: presburger.Image, low: int) -> Growth:
+def _growth_of_points(pattern: Pattern, formula: Formula, points: "Image", low: int) -> Growth:
     """Growth from all values of a formula; `low` is an LRC that it reaches."""
     if points.undefined:
         try:

@@ -41,9 +41,9 @@ def test_the_values_are_counted_and_the_scale_of_the_last_is_found(text: str, no
 
 @pytest.mark.parametrize("text", INFINITE)
 def test_infinitely_many_values_come_with_a_line_of_pairs(text: str) -> None:
-    found = image(from_formula(text).formula)
-    assert found is not None and found.nonzero is None
-    _replay(text, found)
+    answer = image(from_formula(text).formula)
+    assert answer is not None and answer.nonzero is None
+    _replay(text, answer)
 
 
 @pytest.mark.parametrize(("text", "cell"), UNDEFINED)
@@ -69,13 +69,13 @@ def test_four_hundred_random_formulas_are_decided_and_agree_with_python() -> Non
         if text in seen:
             continue
         seen.add(text)
-        found = image(from_formula(text).formula)
-        assert found is not None, text
-        assert found.undefined is None, text
-        if found.nonzero is None:
-            _replay(text, found)
+        answer = image(from_formula(text).formula)
+        assert answer is not None, text
+        assert answer.undefined is None, text
+        if answer.nonzero is None:
+            _replay(text, answer)
         else:
-            _agrees(text, found)
+            _agrees(text, answer)
 
 
 def test_what_other_means_leave_open_is_decided() -> None:
@@ -89,9 +89,9 @@ def test_what_other_means_leave_open_is_decided() -> None:
         assert result.strength == "general" and result.low == value
 
 
-def _replay(text: str, found: Image) -> None:
+def _replay(text: str, answer: Image) -> None:
     """The entry is as stated at many pairs of the line, and changes along it."""
-    line = found.line
+    line = answer.line
     assert line is not None and any(line.slope)
     last, family = text.strip("[]").split(", ")[-1] if text.startswith("[") else text, "n" in text.replace("min", "")
     for s in (0, 1, 2, 5, 100):
@@ -100,7 +100,7 @@ def _replay(text: str, found: Image) -> None:
         assert by_python(last, {"i": i, "j": j, "n": n}) == line.base[-1] + s * line.slope[-1], text
 
 
-def _agrees(text: str, found: Image) -> None:
+def _agrees(text: str, answer: Image) -> None:
     """Python finds no other value, all up to the scale of the last, and one less before."""
     family = "n" in text.replace("min", "")
     scale = 7 if family else 18
@@ -110,9 +110,9 @@ def _agrees(text: str, found: Image) -> None:
             for i in range(1, j + 1):
                 first.setdefault(by_python(text, {"i": i, "j": j, "n": n}), n)
     first.pop(Fraction(0), None)
-    assert found.nonzero is not None and len(first) <= found.nonzero, text
-    if found.last <= scale:
-        assert len(first) == found.nonzero and max(first.values(), default=1) == found.last, text
+    assert answer.nonzero is not None and len(first) <= answer.nonzero, text
+    if answer.last <= scale:
+        assert len(first) == answer.nonzero and max(first.values(), default=1) == answer.last, text
 
 
 def _drawn(draw: Random, depth: int) -> str:

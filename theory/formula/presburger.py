@@ -241,8 +241,8 @@ class _Reader:
                 quotient = _scaled(first, [(1 / value, where) for value, where in _cases(last) if value])
                 if name == "/":
                     return quotient
-                whole = _Value(quotient.floor())
-                return whole if name == "//" else self._apply("-", [first, self._apply("*", [last, whole])])
+                rounded = _Value(quotient.floor())
+                return rounded if name == "//" else self._apply("-", [first, self._apply("*", [last, rounded])])
             case "**":
                 powers = _split(last)
                 return self._power_of_unit(first, last) if powers is None else self._power(first, powers)
