@@ -20,7 +20,7 @@ from typing import Any
 
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import write_bytes, write_json
-from lengthgen.proofs_checks.formal import sources
+from lengthgen.proofs_checks.formal import recorded, sources
 from lengthgen.proofs_checks.formal.lemma import Lemma
 from lengthgen.proofs_checks.formal.negation import refuted, twin_refuted
 from lengthgen.proofs_checks.formal.sources import LIBRARY, Theorem, refuse
@@ -57,6 +57,7 @@ class Outcome:
         unproved: statements for which the tactic finds no proof, with the claim.
         complex: number of identities with complex numbers or without a certificate, which are not written as lemmas.
         refuted: number of false statements whose negation was proved.
+        claims: hash of the statement of each claim that a theorem states whole.
     """
 
     prover: str
@@ -66,6 +67,7 @@ class Outcome:
     complex: int
     refuted: int
     theorems: tuple[Theorem, ...]
+    claims: dict[str, str]
 
     def record(self) -> dict[str, Any]:
         """Outcome as it is recorded for machines without Coq."""
@@ -74,6 +76,7 @@ class Outcome:
             "assumptions": sorted(self.assumptions),
             "lemmas": sorted(self.lemmas),
             "theorems": {theorem.name: theorem.digest for theorem in self.theorems},
+            "claims": self.claims,
         }
 
 
@@ -91,11 +94,11 @@ def missing() -> str:
     if not (shutil.which("coqc") and shutil.which("coqchk")):
         return f"Coq is not installed; on Debian: {INSTALL}"
     with TemporaryDirectory() as name:
-        needed = "From Coquelicot Require Coquelicot.\nFrom Interval Require Tactic.\n"
-        (Path(name) / "Needed.v").write_text(needed, encoding="utf-8")
-        refused = _compile(Path(name), "Needed")
-    library = ("Coquelicot", "Interval")[refused[0] > 1] if refused else ""
-    return f"Coq has no {library} ({refused[1]}); on Debian: {INSTALL}" if refused else ""
+        for library, module in (("Coquelicot", "Coquelicot"), ("Interval", "Tactic")):
+            (Path(name) / "Needed.v").write_text(f"From {library} Require {module}.\n", encoding="utf-8")
+            if refused := _compile(Path(name), "Needed"):
+                return f"Coq has no {library} ({refused[1]}); on Debian: {INSTALL}"
+    return ""
 
 
 def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Steps]) -> Outcome:
@@ -106,7 +109,8 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
 
     Raises:
         ProverError: Coq is missing or of another opinion.
-        SourceError: a source assumes what it should prove.
+        SourceError: a source assumes what it should prove, or a theorem lacks words or a false twin.
+        NoPointError: a false statement is not refuted at any point that was tried.
         OSError: the folder cannot be written.
     """
     if needed := missing():
@@ -127,7 +131,7 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         groups, false_groups = _groups(lemmas), _groups(false)
         by_hand = {name: pool.submit(_compile_or_refuse, folder, name) for name in order[1:]}
-        refuting = by_hand.get(sources.REFUTING)
+        refuting = by_hand[sources.REFUTING]
         written = [
             pool.submit(_compile_lemmas, folder, number, group, refuting) for number, group in enumerate(groups, 1)
         ]
@@ -159,6 +163,11 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
         complex=others,
         refuted=len(accepted) + len(false) + len(theorems),
         theorems=theorems,
+        claims={
+            result.claim.id: recorded.words(result.claim)
+            for result in results
+            if any(result.claim.id in theorem.claims for theorem in theorems)
+        },
     )
 
 
@@ -184,7 +193,7 @@ def _statements(identities: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[li
     return list(named.values()), others
 
 
-def _compile_lemmas(folder: Path, number: int, group: Sequence[_Named], refuting: Future[None] | None) -> list[_Named]:
+def _compile_lemmas(folder: Path, number: int, group: Sequence[_Named], refuting: Future[None]) -> list[_Named]:
     """Compile a file of lemmas, without those of which there is no proof, and its false twins; returns these lemmas."""
     module, left = f"Identities{number}", list(group)
     while error := _compile_text(folder, module, [_lemma_text(named) for named in left]):
@@ -195,22 +204,21 @@ def _compile_lemmas(folder: Path, number: int, group: Sequence[_Named], refuting
         if failed is None:
             raise ProverError(f"{folder / module}.v, line {line}: {message}")
         left.remove(failed)
-    _compile_negations(folder, f"Twins{number}", [twin_refuted(named.name, named.lemma) for named in left], refuting)
+    twins = [twin_refuted(named.name, named.lemma) for named in left]
+    _compile_negations(folder, f"Twins{number}", twins, refuting, module)
     return [named for named in group if named not in left]
 
 
-def _compile_false(folder: Path, module: str, group: Sequence[_Named], refuting: Future[None] | None) -> None:
+def _compile_false(folder: Path, module: str, group: Sequence[_Named], refuting: Future[None]) -> None:
     """Compile a file that refutes false statements. Raises `ProverError` if one is not refuted."""
     parts = [f"(* Falsifier of claim {named.claim} *)\n{refuted(named.name, named.lemma)}" for named in group]
     _compile_negations(folder, module, parts, refuting)
 
 
-def _compile_negations(folder: Path, module: str, parts: list[str], refuting: Future[None] | None) -> None:
+def _compile_negations(folder: Path, module: str, parts: list[str], refuting: Future[None], *imports: str) -> None:
     """Compile a file of negations, once the file with their tactics is compiled."""
-    if refuting is not None:
-        refuting.result()
-    others = [sources.REFUTING, *([f"Identities{module.removeprefix('Twins')}"] if module.startswith("Twins") else [])]
-    if error := _compile_text(folder, module, parts, *others):
+    refuting.result()
+    if error := _compile_text(folder, module, parts, sources.REFUTING, *imports):
         raise ProverError(f"{folder / module}.v, line {error[0]}: a false statement is not refuted: {error[1]}")
 
 
@@ -257,7 +265,10 @@ def _assumptions(
     folder: Path, modules: Sequence[str], accepted: Sequence[_Named], theorems: Sequence[Theorem]
 ) -> tuple[str, ...]:
     """Axioms of all lemmas and theorems, from `Print Assumptions`. Raises `ProverError` if one is not allowed."""
-    names = [*(named.name for named in accepted), *(f"{theorem.file}.{theorem.name}" for theorem in theorems)]
+    names = [
+        *(named.name for named in accepted),
+        *(f"{theorem.file}.{theorem.name}{end}" for theorem in theorems for end in ("", "_twin")),
+    ]
     # One term with all of them: Coq walks through its library once, and not once for each name.
     everything = f"Definition everything := {' '.join(f'let _ := {name} in' for name in names)} I."
     lines = [f"From {LIBRARY} Require Import {' '.join(modules)}.", everything, "Print Assumptions everything."]

@@ -40,8 +40,8 @@ MARKS: Mapping[Strength, str] = {
 LEGEND: Mapping[Strength, str] = {
     Strength.FORMAL: "Coq's kernel accepted a theorem that states all of the claim, for all sizes; what is left in "
     "words is how the theorem is read",
-    Strength.GENERAL: "symbolic, for every dimension and parameter that the statement leaves open; n steps formal: Coq "
-    "accepted n of the identities, or theorems that state a part, and the argument from them to the claim is in words",
+    Strength.GENERAL: "symbolic, for every dimension and parameter that the statement leaves open; formal steps are "
+    "identities, or theorems of a part, that Coq accepted, and the argument around them is in words",
     Strength.BOUNDED: "symbolic or exact, for each size up to the bound that is named",
     Strength.EXHAUSTIVE: "each case of the finite domain that is named",
     Strength.INTERVAL: "between rigorous bounds, at the parameters that are named",
@@ -59,11 +59,15 @@ _WRONG_HEADINGS = ("the paper prints", "what is right", "why the printed stateme
 
 def mark(result: Result) -> str:
     """Reach of a claim's check in the reader's words, and its formal steps; a dash if the claim does not hold."""
-    if not result.strength:
+    return marked(result.strength, result.formal_steps)
+
+
+def marked(strength: Strength | None, formal_steps: int) -> str:
+    """Mark of a strength, with the number of formal steps."""
+    if not strength:
         return "-"
-    steps = 0 if result.strength is Strength.FORMAL else result.formal_steps
-    formal = f", {steps} step{'' if steps == 1 else 's'} formal" if steps else ""
-    return f"{MARKS[result.strength]}{formal}"
+    steps = 0 if strength is Strength.FORMAL else formal_steps
+    return MARKS[strength] + (f", {steps} step{'' if steps == 1 else 's'} formal" if steps else "")
 
 
 def as_json(results: Sequence[Result]) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Result(Brief):
         """
         if not self.evidence or not self.holds:
             return None
-        return Strength.FORMAL if recorded.is_stated(self.claim.id) else self.evidence.strength
+        return Strength.FORMAL if recorded.is_stated(self.claim) else self.evidence.strength
 
     @cached_property
     def lemmas(self) -> list[Lemma]:

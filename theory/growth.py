@@ -171,7 +171,7 @@ def _growth_of_points(pattern: Pattern, formula: Formula, points: "Image", low: 
     if points.undefined:
         try:
             formula.value(*points.undefined)
-        except NoValue as error:
+        except FormulaError as error:
             return _undefined(pattern, Definedness(everywhere=False, cell=points.undefined, why=str(error)))
         raise AssertionError(f"{formula.text} has a value at {points.undefined}")
     if points.line:
@@ -187,7 +187,7 @@ def _growth_of_points(pattern: Pattern, formula: Formula, points: "Image", low: 
         assert points.nonzero is not None
         assert low <= points.nonzero, f"{formula.text} has more values than it can have"
         low = high = points.nonzero
-        since = points.last
+        since = points.from_scale
         kind = GrowthKind.CONSTANT if since == 1 else GrowthKind.EVENTUALLY_CONSTANT
         reason = f"finite range: {high} non-zero values are possible, and scale {since} shows every value"
     return Growth(kind=kind, low=low, high=high, from_scale=since, reason=reason, strength="general")

@@ -108,7 +108,7 @@ def page_answer(claim_id: str) -> dict[str, Any]:
         "decided_by": decided_at(claim),
         "lemmas": [lemma.statement for lemma in result.lemmas],
         "theorems": [
-            {"name": theorem.name, "says": theorem.says, "statement": theorem.statement}
+            {"name": theorem.name, "file": theorem.file, "says": theorem.says, "statement": theorem.statement}
             for theorem in recorded.theorems_of(claim.id)
         ],
     }
@@ -154,9 +154,10 @@ def _lines(claims: Sequence[Mapping[str, Any]], *, settled: bool) -> Table:
 
 def claim_page(answer: Mapping[str, Any]) -> Screen:
     """Return a claim whole: statement, what the paper prints, proof, falsifiers, TeX, source."""
-    from lengthgen.proofs_checks.report import LEGEND, MARKS
+    from lengthgen.proofs_checks.report import LEGEND, marked
 
-    source, strength, printed = answer["source"], answer["strength"], answer["printed"]
+    source, printed = answer["source"], answer["printed"]
+    strength = answer["strength"] and Strength(answer["strength"])
     page = Table.grid(padding=(0, 2))
     page.add_column(no_wrap=True)
     page.add_column()
@@ -170,16 +171,23 @@ def claim_page(answer: Mapping[str, Any]) -> Screen:
             ],
         ),
         ("label", [f"{answer['label']}: {_LABELS[answer['label']]}"]),
-        ("the paper prints", [printed["statement"], f"false: {printed['fails']}"] if printed else []),
+        (
+            "the paper prints",
+            [printed["statement"].removeprefix("the paper prints "), f"false: {printed['fails']}"] if printed else [],
+        ),
         ("verdict", [": ".join(filter(None, (answer["verdict"], "" if printed else answer["reason"])))]),
-        ("proof", [f"{MARKS[strength]}: {LEGEND[strength]}"] if (strength := strength and Strength(strength)) else []),
+        ("proof", [f"{marked(strength, answer['formal_steps'])}: {LEGEND[strength]}"] if strength else []),
         ("facts", answer["facts"]),
         ("assumptions", answer["assumptions"]),
-        ("lemmas in Coq", answer["lemmas"]),
         (
             "theorems in Coq",
-            [line for its in answer["theorems"] for line in (its["says"], f"{its['name']}: {its['statement']}")],
+            [
+                line
+                for its in answer["theorems"]
+                for line in (its["says"], f"{its['name']}: {its['statement']}", f"proofs_checks/formal/{its['file']}.v")
+            ],
         ),
+        ("steps in Coq", answer["lemmas"]),
         ("decided by", [answer["decided_by"]]),
         (
             "falsifiers",

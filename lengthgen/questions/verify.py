@@ -262,6 +262,7 @@ def formal_answer(results: "Sequence[Result]", folder: Path, *, complete: bool) 
     new = sorted(name for digest, name in outcome.lemmas.items() if digest not in record["lemmas"])
     lost = sorted(set(record["lemmas"]) - outcome.lemmas.keys()) if complete else []
     changed = [theorem.name for theorem in outcome.theorems if record["theorems"].get(theorem.name) != theorem.digest]
+    reworded = [claim for claim, words in outcome.claims.items() if record["claims"].get(claim) != words]
     return {
         "prover": outcome.prover,
         "assumptions": list(outcome.assumptions),
@@ -272,9 +273,9 @@ def formal_answer(results: "Sequence[Result]", folder: Path, *, complete: bool) 
         "complex": outcome.complex,
         "formal": [result.claim.id for result in results if result.strength is Strength.FORMAL],
         "formal_steps": report.with_formal_steps(results),
-        "stale": {"new": new, "lost": len(lost), "theorems": changed},
+        "stale": {"new": new, "lost": len(lost), "theorems": changed, "claims": reworded},
         "sources": str(folder),
-        "holds": not (new or lost or changed),
+        "holds": not (new or lost or changed or reworded),
     }
 
 
@@ -438,6 +439,9 @@ def formal_table(answer: Mapping[str, Any]) -> Table:
         ("sources", answer["sources"]),
     ]
     if not answer["holds"]:
-        changes = f"{len(stale['new'])} new lemmas, {stale['lost']} lost, theorems changed: {len(stale['theorems'])}"
+        changes = (
+            f"{len(stale['new'])} new lemmas, {stale['lost']} lost, theorems changed: {len(stale['theorems'])}, "
+            f"formal claims reworded: {len(stale['claims'])}"
+        )
         rows.append(("differs from the record", f"{changes}; new record: {answer['sources']}/recorded.json"))
     return filled(("Coq", ""), rows)

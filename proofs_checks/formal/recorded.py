@@ -2,9 +2,11 @@
 
 The record is written where Coq is installed (`lengthgen verify --formal`) and read everywhere.  A formula that changes
 changes its lemma, whose hash is then not recorded, so that it no longer counts as a formal step of its claim until Coq
-has accepted the new one.  The same holds for a theorem: it counts while its file is the one that Coq compiled.
+has accepted the new one.  The same holds for a theorem: it counts while its file is the one that Coq compiled, and
+makes a claim formal while the statement of the claim is the one beside which it was read.
 """
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -12,15 +14,18 @@ from typing import Any
 
 from lengthgen.infrastructure import shapes
 from lengthgen.infrastructure.shapes import TEXT, list_of, mapping_to
+from lengthgen.proofs_checks.claim import Claim
 from lengthgen.proofs_checks.formal.lemma import Certificates, Lemma
 from lengthgen.proofs_checks.formal.sources import Theorem, theorems
 from lengthgen.proofs_checks.formal.terms import NotReal
 
 RECORD = Path(__file__).parent / "recorded.json"
-"""{"prover": version, "assumptions": [axiom, ...], "lemmas": [hash, ...], "theorems": {name: hash}}"""
+"""Version of the prover, axioms, hashes of lemmas, of theorems by name, and of statements of formal claims by id."""
 _MEND = "install lengthgen again, or write it anew where Coq is: lengthgen verify --formal"
 _SHAPE = shapes.record(
-    prover=TEXT, **dict.fromkeys(("assumptions", "lemmas"), list_of(TEXT)), theorems=mapping_to(TEXT)
+    prover=TEXT,
+    **dict.fromkeys(("assumptions", "lemmas"), list_of(TEXT)),
+    **dict.fromkeys(("theorems", "claims"), mapping_to(TEXT)),
 )
 
 
@@ -56,6 +61,12 @@ def theorems_of(claim_id: str) -> list[Theorem]:
     ]
 
 
-def is_stated(claim_id: str) -> bool:
-    """True if Coq compiled a theorem that states the whole claim."""
-    return any(claim_id in theorem.claims for theorem in theorems_of(claim_id))
+def is_stated(claim: Claim) -> bool:
+    """True if Coq compiled a theorem that states the whole claim, whose statement has not changed since."""
+    stated = any(claim.id in theorem.claims for theorem in theorems_of(claim.id))
+    return stated and record()["claims"].get(claim.id) == words(claim)
+
+
+def words(claim: Claim) -> str:
+    """Hash of a claim's statement."""
+    return hashlib.sha256(claim.statement.encode()).hexdigest()

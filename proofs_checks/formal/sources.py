@@ -24,7 +24,7 @@ _CHANGED = 0.2
 LIBRARY = "LengthGen"
 """Name of the library that the compiled files belong to."""
 _REFUSED = re.compile(
-    r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjectures?|Hypothes[ei]s|Variables?|Context|Unset|bypass_check"
+    r"\b(Admitted|admit|Abort|give_up|Axioms?|Parameters?|Conjectures?|Hypothes[ei]s|Variables?|Context|Unset|bypass_check"
     r"|Declare|Primitive|Extract|Load)\b"
 )
 _THEOREM = re.compile(
@@ -32,7 +32,7 @@ _THEOREM = re.compile(
     r"Theorem (?P<name>\w+)\s*:(?P<statement>.*?)\.\s*Proof\.(?P<proof>.*?)Qed\.",
     re.DOTALL,
 )
-_TWIN = r"Lemma {name}_twin\s*:\s*~ \((?P<statement>.*?)\)\.\s*Proof\."
+_TWIN = r"Lemma {name}_twin\s*:\s*~ \((?P<statement>(?:(?!\bProof\b).)*?)\)\.\s*Proof\.(?:(?!\bProof\b).)*?\bQed\."
 _CLAIMS = r"claims? (?P<ids>[^)]*)"
 
 
@@ -89,10 +89,10 @@ def theorems() -> tuple[Theorem, ...]:
 
 def parsed(text: str, file: str) -> list[Theorem]:
     """Theorems of one text; raises as `theorems` does."""
-    read = []
+    read, commands = [], _without_comments(text)
     for match in _THEOREM.finditer(text):
         name, comment, statement = (" ".join(match[part].split()) for part in ("name", "comment", "statement"))
-        refuted = re.search(_TWIN.format(name=name), text, re.DOTALL)
+        refuted = re.search(_TWIN.format(name=name), commands, re.DOTALL)
         if refuted is None:
             raise SourceError(f"{file}.v: no false twin of {name} is refuted: Lemma {name}_twin : ~ (...)")
         twin = " ".join(refuted["statement"].split())
@@ -111,7 +111,7 @@ def parsed(text: str, file: str) -> list[Theorem]:
                 digest=hashlib.sha256(text.encode()).hexdigest(),
             )
         )
-    named = re.findall(r"\bTheorem (\w+)", _without_comments(text))
+    named = re.findall(r"\bTheorem (\w+)", commands)
     without = sorted(set(named) - {theorem.name for theorem in read})
     if without:
         raise SourceError(f"{file}.v: no words are written above {', '.join(without)}")

@@ -64,7 +64,8 @@ def by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Folder of the theorems by hand, with one theorem, and with no tactics, as it needs no real numbers."""
     folder = tmp_path / "sources"
     folder.mkdir()
-    (folder / "Tactics.v").touch()
+    for name in (sources.SHARED, sources.REFUTING):
+        (folder / f"{name}.v").touch()
     (folder / "Swapped.v").write_text(THEOREM)
     monkeypatch.setattr(sources, "FOLDER", folder)
     sources.theorems.cache_clear()

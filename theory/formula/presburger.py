@@ -3,8 +3,9 @@
 Sums, products with constants, `//` and `%` by constants, min, max, abs, comparisons and choices make a quasi-affine
 function of i, j and n on each of finitely many pieces.  isl (Verdoolaege, ICMS 2010) holds such functions exactly, with
 their image, and says whether it is bounded, how many points it has, and where each is first attained: Presburger
-arithmetic is decidable.  A product, power or division of which one part takes few values is split by these values, and
-so are remainders of integers, whose powers and products repeat.
+arithmetic is decidable.  A product, power or division of which one part takes at most MOST_SPLIT values is split by
+these values, and so are remainders of integers, whose powers and products repeat.  What takes isl more than
+MOST_OPERATIONS is left open.
 """
 
 from collections.abc import Iterable
@@ -16,15 +17,15 @@ from math import gcd, lcm
 
 import islpy as isl
 
-from lengthgen.theory.formula import Formula
-from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
+from lengthgen.theory.formula import Formula, exact
+from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Number, Operation
 
 MOST_SPLIT = 200
 """Largest number of values by which a part of a formula is split."""
 MOST_LISTED = 2_000
 """Largest distance of two values of a component up to which each between them is tried; beyond, isl counts them all."""
-MOST_OPERATIONS = 2_000_000
-"""Largest number of elementary operations of isl for one formula, a few seconds."""
+MOST_OPERATIONS = 200_000
+"""Largest number of elementary operations of isl for one formula, a second or two; isl cannot be interrupted."""
 Cell = tuple[int, ...]
 _TESTS = {
     "<": isl.PwAff.lt_set,
@@ -60,13 +61,13 @@ class Image:
     Attributes:
         undefined: first pair without a value, (i, j) or (i, j, n); if there is one, nothing else is known.
         nonzero: number of values that are not 0; None if there are infinitely many.
-        last: first scale at which all of these have occurred.
+        from_scale: first scale at which all of these have occurred.
         line: pairs on which the entry takes infinitely many values, if there are infinitely many.
     """
 
     undefined: Cell | None = None
     nonzero: int | None = None
-    last: int = 1
+    from_scale: int = 1
     line: Line | None = None
 
 
@@ -134,7 +135,8 @@ class _Reader:
             case Operation(name="if", operands=(condition, *branches)):
                 truth = self._truth(condition)
                 reached = zip((truth.holds, truth.fails), branches, strict=True)
-                return _joined(_Reader(where).value(part) for where, part in reached if not where.is_empty())
+                values = [_Reader(where).value(part) for where, part in reached if not where.is_empty()]
+                return _joined([*values, _Value(self._nowhere())])
             case Operation(name="%", operands=(dividend, Number(value=int(modulus)))) if modulus > 0:
                 try:
                     return self._apply("%", [self.value(part) for part in node.operands])
@@ -189,7 +191,7 @@ class _Reader:
             case Operation(name="+" | "-" | "*" as name, operands=parts):
                 left, right = (_cases(_Value(self._residue(part, modulus))) for part in parts)
                 results = {"+": Fraction.__add__, "-": Fraction.__sub__, "*": Fraction.__mul__}
-                return _by_cases(
+                return self._by_cases(
                     (first.intersect(second), self._constant(int(results[name](a, b)) % modulus))
                     for (a, first), (b, second) in product(left, right)
                 )
@@ -198,23 +200,26 @@ class _Reader:
                 if power.denominator != 1 or not power.function.neg().pos_set().is_empty():
                     raise _NotPresburger
                 bases = _cases(_Value(self._residue(base, modulus)))
-                return _by_cases((where, self._powers(int(value), modulus, power.function)) for value, where in bases)
+                return self._by_cases(
+                    (where, self._powers(int(value), modulus, power.function)) for value, where in bases
+                )
         raise _NotPresburger
 
     def _powers(self, base: int, modulus: int, exponent: isl.PwAff) -> isl.PwAff:
         """Residue of base ** exponent, which repeats from some exponent on."""
-        seen, residue = [], 1 % modulus
+        seen: list[int] = []
+        residue = 1 % modulus
         while residue not in seen:
+            if len(seen) == MOST_SPLIT:
+                raise _NotPresburger
             seen.append(residue)
             residue = residue * base % modulus
         before, period = seen.index(residue), len(seen) - seen.index(residue)
-        if len(seen) > MOST_SPLIT:
-            raise _NotPresburger
         late = exponent.ge_set(self._constant(before))
         repeating = exponent.sub(self._constant(before)).mod_val(_number(exponent, period))
         places = [exponent.eq_set(self._constant(at)) for at in range(before)]
         places += [late.intersect(repeating.eq_set(self._constant(at))) for at in range(period)]
-        return _by_cases((where, self._constant(value)) for where, value in zip(places, seen, strict=True))
+        return self._by_cases((where, self._constant(value)) for where, value in zip(places, seen, strict=True))
 
     def _apply(self, name: str, parts: list[_Value]) -> _Value:
         """Function of an operation on functions."""
@@ -260,9 +265,9 @@ class _Reader:
             elif power == 0:
                 parts.append(_Value(self._constant(1).intersect_domain(here.function.domain())))
             else:
-                values = [(value ** int(power), place) for value, place in _cases(here) if value or power > 0]
+                values = [(_power(value, power), place) for value, place in _cases(here) if value or power > 0]
                 parts.append(_scaled(_Value(self._constant(1)), values))
-        return _joined(parts)
+        return _joined([*parts, _Value(self._nowhere())])
 
     def _power_of_unit(self, base: _Value, exponent: _Value) -> _Value:
         """Power of 0, 1 and -1 with any integer exponent."""
@@ -277,7 +282,7 @@ class _Reader:
             if value == 0:
                 held, other = (exponent.function.zero_set(), 1), (exponent.function.pos_set(), 0)
             cases += [(where.intersect(place), self._constant(result)) for place, result in (held, other)]
-        return _Value(_by_cases(cases))
+        return _Value(self._by_cases(cases))
 
     def _gcd(self, first: Node, second: Node) -> _Value:
         """Greatest common divisor with an integer that takes few values: a function of the other's residue."""
@@ -292,8 +297,17 @@ class _Reader:
             for value, where in values:
                 residues = _cases(_Value(_Reader(where)._residue(other, abs(int(value)))))
                 cases += [(place, self._constant(gcd(int(rest), int(value)))) for rest, place in residues]
-            return _Value(_by_cases(cases))
+            return _Value(self._by_cases(cases))
         raise _NotPresburger
+
+    def _by_cases(self, cases: Iterable[tuple[isl.Set, isl.PwAff]]) -> isl.PwAff:
+        """Function that is the given one on each of some disjoint sets of pairs."""
+        functions = (function.intersect_domain(where) for where, function in cases)
+        return reduce(isl.PwAff.union_add, functions, self._nowhere())
+
+    def _nowhere(self) -> isl.PwAff:
+        """Function that has no value at any pair."""
+        return self._constant(0).subtract_domain(self.pairs)
 
     def _constant(self, value: int) -> isl.PwAff:
         return isl.PwAff.val_on_domain(self.pairs, _number(self.pairs, value))
@@ -374,18 +388,20 @@ def _scaled(value: _Value, factors: Iterable[tuple[Fraction, isl.Set]]) -> _Valu
     """Value times a factor on each of some disjoint sets of pairs, and without a value elsewhere."""
     listed = list(factors)
     common = lcm(*(factor.denominator for factor, _ in listed))
-    function = _by_cases(
-        (where, value.function.scale_val(_number(value.function, int(factor * common)))) for factor, where in listed
+    multiples = (
+        value.function.scale_val(_number(value.function, int(factor * common))).intersect_domain(where)
+        for factor, where in listed
     )
-    return _Value(function, value.denominator * common)
+    nowhere = value.function.subtract_domain(value.function.domain())
+    return _Value(reduce(isl.PwAff.union_add, multiples, nowhere), value.denominator * common)
 
 
-def _by_cases(cases: Iterable[tuple[isl.Set, isl.PwAff]]) -> isl.PwAff:
-    """Function that is the given one on each of some disjoint sets of pairs."""
-    functions = [function.intersect_domain(where) for where, function in cases]
-    if not functions:
-        raise _NotPresburger
-    return reduce(isl.PwAff.union_add, functions)
+def _power(base: Fraction, exponent: Fraction) -> Fraction:
+    """Power, unless it is too large a number for formulas."""
+    try:
+        return Fraction(exact.apply("**", [exact.plain(base), exact.plain(exponent)]))
+    except FormulaError:
+        raise _NotPresburger from None
 
 
 def _image(pairs: isl.Set, values: list[_Value], *, family: bool) -> Image:
@@ -402,11 +418,14 @@ def _image(pairs: isl.Set, values: list[_Value], *, family: bool) -> Image:
     listed = _listed(pairs, functions)
     if listed is not None:
         places = [where for entry, where in listed if any(entry)]
-        return Image(nonzero=len(places), last=max((_integer(where.dim_min_val(2)) for where in places), default=1))
+        return Image(
+            nonzero=len(places), from_scale=max((_integer(where.dim_min_val(2)) for where in places), default=1)
+        )
     zero = isl.Set(f"{{[{','.join('0' for _ in values)}]}}", context=pairs.get_ctx())
     nonzero = entries.subtract_range(zero)
     scales = nonzero.reverse().apply_range(isl.Map("{[i,j,n] -> [n]}", context=pairs.get_ctx()))
-    return Image(nonzero=_integer(nonzero.range().count_val()), last=_integer(scales.lexmin().range().dim_max_val(0)))
+    since = _integer(scales.lexmin().range().dim_max_val(0))
+    return Image(nonzero=_integer(nonzero.range().count_val()), from_scale=since)
 
 
 def _listed(pairs: isl.Set, functions: list[isl.PwAff]) -> list[tuple[Cell, isl.Set]] | None:

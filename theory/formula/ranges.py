@@ -16,7 +16,7 @@ import sympy as sp
 
 from lengthgen.theory.formula import exact
 from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds, simplify_choices, slopes
-from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Operation
+from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, NoValue, Operation
 
 MOST = 4096
 """Largest number of values in a set that is listed explicitly."""
@@ -97,21 +97,24 @@ def _operation(name: str, parts: list[ValueRange]) -> ValueRange:
     size = 1
     for values in sets:
         size *= len(values) if values is not None else MOST + 1
-    if size <= MOST:
-        return _range_of_set(_all_results(name, [values for values in sets if values is not None]))
+    results = _all_results(name, [values for values in sets if values is not None]) if size <= MOST else None
+    if results is not None:
+        return _range_of_set(results)
     if name in _BY_BOUNDS:
         return _with_values(_BY_BOUNDS[name](*parts))
     return ValueRange()
 
 
-def _all_results(name: str, sets: list[frozenset[Value]]) -> set[Value]:
-    """Results of an operation for all combinations of operand values."""
+def _all_results(name: str, sets: list[frozenset[Value]]) -> set[Value] | None:
+    """Results of an operation for all combinations of operand values; None if one of them cannot be computed."""
     results = set()
     for operands in product(*sets):
         try:
             results.add(exact.apply(name, list(operands)))
+        except NoValue:
+            continue
         except FormulaError:
-            continue  # the formula has no value for these operands
+            return None
     return results
 
 

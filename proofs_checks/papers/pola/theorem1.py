@@ -162,7 +162,7 @@ def one_target_per_relation(
 ) -> Facts:
     """Each relation fixed beforehand lets position-only linear attention generalize to at most one target with a given
     leading block. So a countable family reaches a set of Hausdorff dimension 0 and relative volume 0 in a cube of
-    dimension D. Every relation and pattern is checked for N = 3; a general argument covers the rest.
+    dimension D. Besides, every relation and pattern is checked for N = 3.
     """
     patterns = every_pattern(SCALE, VALUES)
     for training_scale in TRAINING_SCALES:
@@ -214,8 +214,8 @@ def targets_per_random_learner(
     succeeds: Callable[[Fraction, Fraction], bool] = ge,
 ) -> Facts:
     """A randomised learner that is right with probability at least 1 - delta reaches at most floor(1/(1 - delta))
-    targets for each relation and block, and that many can be reached. Every delta is checked with denominators up to
-    12; a general argument covers the rest.
+    targets for each relation and block, and that many can be reached. Besides, every delta is checked with denominators
+    up to 12.
     """
     denominators = range(2, 13)
     for q in denominators:
@@ -521,7 +521,7 @@ def targets_of_the_same_complexity(
     half_side: Callable[[int], int] = lambda largest: largest,
 ) -> Facts:
     """Exactly (r + 1)^D targets with the leading block B0, r = LRC_N0(B0) and ||B0|| <= M, keep the complexity r at
-    scale N. Every kind of block is checked for N <= 3.
+    scale N. Besides, every kind of block is checked for N <= 3.
     """
     for training_scale, size in ((1, 2), (1, 3), (2, 3)):
         block = np.triu_indices(training_scale)
@@ -563,8 +563,8 @@ def real_labels_after_the_target(
     works: Callable[[Cells, Cells], bool] = lambda block, target: any(block) or not any(target),
 ) -> Facts:
     """If the encoding may take real values and be chosen after the target, Theorem 1 is false: phi := A with one
-    learned slope generalizes on every A whose leading block is not zero, and on A = 0. Targets are checked for N = 3; a
-    general argument covers the rest.
+    learned slope generalizes on every A whose leading block is not zero, and on A = 0. Besides, targets are
+    checked for N = 3.
     """
     zero, facts = _FIELD(0), []
     alphabet = (zero, _FIELD(1), _FIELD.from_sympy(sp.sqrt(2)))

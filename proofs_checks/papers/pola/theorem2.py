@@ -181,8 +181,8 @@ _exactly(
     formalised("Theorem 2", "2a"),
     r"\{A:\ A=\theta\circ\varphi,\ \theta_k=0\ \forall k\notin\varphi(T_{N_0})\},\ \dim=|\varphi(T_{N_0})|",
     statement="Under a fixed relation, the patterns that generalize from N0 to N are those constant on its classes and "
-    "0 on classes not met at N0: a linear space whose dimension is the number of labels met at N0. Decided for N = 3, "
-    "under every relation.",
+    "0 on classes not met at N0: a linear space whose dimension is the number of labels met at N0. Besides, it is "
+    "decided for N = 3, under every relation.",
     holds={"condition": _both(_consistent, _unmet_zero), "dimension": _labels_met, "starts": ((0,),)},
     falsifiers={
         "classes never met are free": {"condition": _consistent},
@@ -213,7 +213,8 @@ def learnable_iff_constant(
     relations: Callable[[], Iterable[Labels]] = lambda: every_relation(SCALE),
 ) -> Facts:
     """Some position relation lets position-only linear attention generalize a pattern from scale N0 to N if and only if
-    the pattern's linear representation complexity is the same at both scales. Decided for N = 3, under every relation.
+    the pattern's linear representation complexity is the same at both scales. Besides, it is decided for
+    N = 3, under every relation.
     """
     patterns, labellings = every_pattern(SCALE, VALUES), list(relations())
     profiles = [complexity(pattern, (*TRAINING_SCALES, SCALE)) for pattern in patterns]
@@ -250,8 +251,8 @@ def learnable_iff_constant(
 )
 def suffices(condition: Condition = _both(_consistent, _covered), starts: Iterable[int] = (0, 5)) -> Facts:
     """Consistency (the pattern is constant on the classes of the relation) and coverage (every label of scale N is met
-    at N0) suffice for generalization from N0 to N, from every start; neither does alone. Decided for N = 3, under every
-    relation.
+    at N0) suffice for generalization from N0 to N, from every start; neither does alone. Besides, it is decided for N =
+    3, under every relation.
     """
     patterns = every_pattern(SCALE, VALUES)
     met = spared = 0
@@ -276,7 +277,7 @@ _exactly(
     r"\{A:\ A=\theta\circ\varphi,\ \theta_k=\theta^{(0)}_k\ \forall k\notin\varphi(T_{N_0})\}",
     statement="From a start theta0 a label that training never meets keeps its theta0: the patterns that generalize "
     "are those constant on classes and equal to theta0 on the classes never met, an affine space of the same "
-    "dimension. Decided for N = 3, under every relation.",
+    "dimension. Besides, it is decided for N = 3, under every relation.",
     holds={"condition": _both(_consistent, _unmet_at_start), "dimension": _labels_met, "starts": ((1,), (2, 0, 1))},
     falsifiers={
         "the start is forgotten": {"condition": _both(_consistent, _unmet_zero)},
