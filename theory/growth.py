@@ -139,9 +139,16 @@ def growth(pattern: Pattern) -> Growth | None:
     if formula is None:
         return None
     try:
-        return _growth(pattern, formula)
+        result = _growth_by_parts(pattern, formula)
     except FormulaError as error:
-        return undecided(0, f"not every entry can be computed: {error}")
+        result = undecided(0, f"not every entry can be computed: {error}")
+    where = result.undefined_from if result.kind is GrowthKind.UNDEFINED else result.from_scale
+    if where is not None or result.kind is GrowthKind.UNBOUNDED:
+        return result
+    from lengthgen.theory.formula import presburger  # slow to import, and few formulas need it
+
+    points = presburger.image(formula)
+    return result if points is None else _growth_of_points(pattern, formula, points, result.low)
 
 
 def listed_scale(pattern: Pattern) -> int:
@@ -152,18 +159,6 @@ def listed_scale(pattern: Pattern) -> int:
 def undecided(low: int, reason: str, high: int | None = None) -> Growth:
     """Growth without an answer."""
     return Growth(kind=GrowthKind.UNDECIDED, low=low, high=high, from_scale=None, reason=reason, strength=None)
-
-
-def _growth(pattern: Pattern, formula: Formula) -> Growth:
-    """Growth of a formula; raises `FormulaError` if an entry cannot be computed."""
-    result = _growth_by_parts(pattern, formula)
-    where = result.undefined_from if result.kind is GrowthKind.UNDEFINED else result.from_scale
-    if where is not None or result.kind is GrowthKind.UNBOUNDED:
-        return result
-    from lengthgen.theory.formula import presburger  # slow to import, and few formulas need it
-
-    points = presburger.image(formula)
-    return result if points is None else _growth_of_points(pattern, formula, points, result.low)
 
 
 def _growth_of_points(pattern: Pattern, formula: Formula, points: "Image", low: int) -> Growth:

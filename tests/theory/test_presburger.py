@@ -83,6 +83,7 @@ def test_what_other_means_leave_open_is_decided() -> None:
         ("floor((j - i) / 10000)", GrowthKind.UNBOUNDED, 0, None),
         ("2**i % 7", GrowthKind.EVENTUALLY_CONSTANT, 3, 3),
         ("(i + j) // 1000 % 5", GrowthKind.EVENTUALLY_CONSTANT, 4, 2000),
+        ("2**(1000*j) % 7", GrowthKind.EVENTUALLY_CONSTANT, 3, 3),
     ):
         result = growth(from_formula(text))
         assert result is not None and (result.kind, result.from_scale) == (kind, since)

@@ -253,7 +253,7 @@ class _Reader:
                 return self._power_of_unit(first, last) if powers is None else self._power(first, powers)
         raise _NotPresburger
 
-    def _power(self, base: _Value, powers: "list[tuple[Fraction, isl.Set]]") -> _Value:
+    def _power(self, base: _Value, powers: list[tuple[Fraction, isl.Set]]) -> _Value:
         """Power with few exponents, which are integers; the base takes few values, unless the exponent is 0 or 1."""
         parts = []
         for power, where in powers:
