@@ -180,9 +180,7 @@ class _Reader:
             value = self.value(node)
         except _NotPresburger:
             return self._residue_of_parts(node, modulus)
-        if value.denominator != 1:
-            raise _NotPresburger
-        return value.function.mod_val(_number(value.function, modulus))
+        return _integral(value).mod_val(_number(value.function, modulus))
 
     def _residue_of_parts(self, node: Node, modulus: int) -> isl.PwAff:
         match node:
@@ -196,13 +194,11 @@ class _Reader:
                     for (a, first), (b, second) in product(left, right)
                 )
             case Operation(name="**", operands=(base, exponent)):
-                power = self.value(exponent)
-                if power.denominator != 1 or not power.function.neg().pos_set().is_empty():
+                power = _integral(self.value(exponent))
+                if not power.neg().pos_set().is_empty():
                     raise _NotPresburger
                 bases = _cases(_Value(self._residue(base, modulus)))
-                return self._by_cases(
-                    (where, self._powers(int(value), modulus, power.function)) for value, where in bases
-                )
+                return self._by_cases((where, self._powers(int(value), modulus, power)) for value, where in bases)
         raise _NotPresburger
 
     def _powers(self, base: int, modulus: int, exponent: isl.PwAff) -> isl.PwAff:
@@ -271,16 +267,15 @@ class _Reader:
 
     def _power_of_unit(self, base: _Value, exponent: _Value) -> _Value:
         """Power of 0, 1 and -1 with any integer exponent."""
-        if exponent.denominator != 1:
-            raise _NotPresburger
-        even = exponent.function.mod_val(_number(exponent.function, 2)).zero_set()
+        power = _integral(exponent)
+        even = power.mod_val(_number(power, 2)).zero_set()
         cases = []
         for value, where in _cases(base):
             if value not in (-1, 0, 1):
                 raise _NotPresburger
-            held, other = (even, 1), (exponent.function.domain().subtract(even), int(value))
+            held, other = (even, 1), (power.domain().subtract(even), int(value))
             if value == 0:
-                held, other = (exponent.function.zero_set(), 1), (exponent.function.pos_set(), 0)
+                held, other = (power.zero_set(), 1), (power.pos_set(), 0)
             cases += [(where.intersect(place), self._constant(result)) for place, result in (held, other)]
         return _Value(self._by_cases(cases))
 
@@ -291,11 +286,15 @@ class _Reader:
                 values = _cases(self.value(few))
             except _NotPresburger:
                 continue
-            if any(value.denominator != 1 or not value for value, _ in values):
-                raise _NotPresburger
             cases = []
             for value, where in values:
-                residues = _cases(_Value(_Reader(where)._residue(other, abs(int(value)))))
+                here = _Reader(where)
+                if not value:
+                    cases.append((where, _integral(here._apply("abs", [here.value(other)]))))
+                    continue
+                if value.denominator != 1:
+                    raise _NotPresburger
+                residues = _cases(_Value(here._residue(other, abs(int(value)))))
                 cases += [(place, self._constant(gcd(int(rest), int(value)))) for rest, place in residues]
             return _Value(self._by_cases(cases))
         raise _NotPresburger
@@ -324,6 +323,13 @@ def _integer(value: isl.Val) -> int:
     if text is None:
         raise _NotPresburger
     return int(text)
+
+
+def _integral(value: _Value) -> isl.PwAff:
+    """Function of a value that is written as an integer. Raises `_NotPresburger` if it is not."""
+    if value.denominator != 1:
+        raise _NotPresburger
+    return value.function
 
 
 def _split(value: _Value) -> list[tuple[Fraction, isl.Set]] | None:
