@@ -308,7 +308,8 @@ def as_printed(statement: str) -> tuple[str, str]:
     erratum = re.match(r"errata F\d+(: )?", inside)
     if not erratum and not inside.startswith(("the paper", "the lemma")):
         return statement, ""
-    return f"{statement[:start].rstrip()}.", inside[erratum.end() :] if erratum else inside
+    printed = inside[erratum.end() :] if erratum else inside
+    return f"{statement[:start].rstrip()}.", printed.removeprefix("the paper prints ")
 
 
 def _row(result: Result) -> tuple[str, ...]:

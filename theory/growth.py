@@ -142,8 +142,8 @@ def growth(pattern: Pattern) -> Growth | None:
         result = _growth_by_parts(pattern, formula)
     except FormulaError as error:
         result = undecided(0, f"not every entry can be computed: {error}")
-    where = result.undefined_from if result.kind is GrowthKind.UNDEFINED else result.from_scale
-    if where is not None or result.kind is GrowthKind.UNBOUNDED:
+    since = result.undefined_from if result.kind is GrowthKind.UNDEFINED else result.from_scale
+    if since is not None or result.kind is GrowthKind.UNBOUNDED:
         return result
     from lengthgen.theory.formula import presburger  # slow to import, and few formulas need it
 

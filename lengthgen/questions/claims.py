@@ -173,7 +173,7 @@ def claim_page(answer: Mapping[str, Any]) -> Screen:
         ("label", [f"{answer['label']}: {_LABELS[answer['label']]}"]),
         (
             "the paper prints",
-            [printed["statement"].removeprefix("the paper prints "), f"false: {printed['fails']}"] if printed else [],
+            [printed["statement"], f"false: {printed['fails']}"] if printed else [],
         ),
         ("verdict", [": ".join(filter(None, (answer["verdict"], "" if printed else answer["reason"])))]),
         ("proof", [f"{marked(strength, answer['formal_steps'])}: {LEGEND[strength]}"] if strength else []),

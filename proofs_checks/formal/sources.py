@@ -51,7 +51,6 @@ class Theorem:
         claims: ids of the claims that it states.
         part_of: ids of the claims of which it states a part.
         statement: its statement.
-        twin: its false twin, which the file refutes.
         digest: SHA-256 of the file.
     """
 
@@ -61,7 +60,6 @@ class Theorem:
     claims: tuple[str, ...]
     part_of: tuple[str, ...]
     statement: str
-    twin: str
     digest: str
 
 
@@ -107,7 +105,6 @@ def parsed(text: str, file: str) -> list[Theorem]:
                 claims=_listed(rf"\({_CLAIMS}\)", comment),
                 part_of=_listed(rf"\(part of {_CLAIMS}\)", comment),
                 statement=statement,
-                twin=twin,
                 digest=hashlib.sha256(text.encode()).hexdigest(),
             )
         )

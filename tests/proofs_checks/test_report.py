@@ -178,7 +178,7 @@ def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction()
 
 
 STATEMENTS = {
-    "K is 2 (errata F1: the paper prints K = d/(8 ln c)).": ("K is 2.", "the paper prints K = d/(8 ln c)"),
+    "K is 2 (errata F1: the paper prints K = d/(8 ln c)).": ("K is 2.", "K = d/(8 ln c)"),
     "K is 2 (the lemma has f(x)).": ("K is 2.", "the lemma has f(x)"),
     "It is a reflection (errata F18).": ("It is a reflection.", ""),
     "K is 2 (where n > 0).": ("K is 2 (where n > 0).", ""),

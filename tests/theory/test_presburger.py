@@ -91,6 +91,19 @@ def test_what_other_means_leave_open_is_decided() -> None:
         assert result.strength == "general" and result.low == value
 
 
+def test_what_would_take_too_long_or_is_defined_nowhere_ends_at_once() -> None:
+    """Powers that repeat late, numbers too large, too many values, and a condition without a value at any pair."""
+    for text in ("2**j % 1000003", "3**(1000000000000 if j == 1000 else i % 2)", "(i + j) % 1500 + (2*i - j) % 1300"):
+        assert image(from_formula(text).formula) is None
+    nowhere = "(1 if 1 / (i % 2) + 1 / ((i + 1) % 2) else 2) if j > 50 else 0"
+    assert image(from_formula(nowhere).formula) == Image(undefined=(1, 51))
+
+
+def test_a_value_too_large_to_compute_is_not_left_out_of_a_finite_range() -> None:
+    result = growth(from_formula("3**(5000 if j == 1000 else i % 2)"))
+    assert result is not None and (result.high is None or result.high >= 3)
+
+
 def _replay(text: str, answer: Image) -> None:
     """The entry is as stated at many pairs of the line, and changes along it."""
     line = answer.line
@@ -138,16 +151,3 @@ def _drawn(draw: Random, depth: int) -> str:
             f"{part()} / {draw.choice((2, 3))}",
         ]
     )
-
-
-def test_what_would_take_too_long_or_is_defined_nowhere_ends_at_once() -> None:
-    """Powers that repeat late, numbers too large, too many values, and a condition without a value at any pair."""
-    for text in ("2**j % 1000003", "3**(1000000000000 if j == 1000 else i % 2)", "(i + j) % 1500 + (2*i - j) % 1300"):
-        assert image(from_formula(text).formula) is None
-    nowhere = "(1 if 1 / (i % 2) + 1 / ((i + 1) % 2) else 2) if j > 50 else 0"
-    assert image(from_formula(nowhere).formula) == Image(undefined=(1, 51))
-
-
-def test_a_value_too_large_to_compute_is_not_left_out_of_a_finite_range() -> None:
-    result = growth(from_formula("3**(5000 if j == 1000 else i % 2)"))
-    assert result is not None and (result.high is None or result.high >= 3)

@@ -46,7 +46,7 @@ def test_the_sources_assume_nothing_and_leave_nothing_open() -> None:
 def test_a_theorem_comes_with_its_words_its_claims_and_its_false_twin() -> None:
     [theorem] = parsed(THEOREM, "Sums")
     assert (theorem.name, theorem.says, theorem.claims) == ("sums", "Sums commute.", ("rope-1", "rope-2"))
-    assert theorem.twin == "forall x y, x + y = y - x"
+    assert theorem.statement == "forall x y, x + y = y + x"
 
 
 def test_a_theorem_whose_false_twin_is_not_refuted_is_refused() -> None:
