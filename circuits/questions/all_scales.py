@@ -1,44 +1,29 @@
-"""SRC at all scales of a finite-state transducer, by a local circuit that is proved right at all of them ([F]).
+"""SRC of a finite-state transducer's task at all scales, decided ([F]).
 
-SRC does not decrease in the scale, so its value r at one scale bounds it from below at all later scales. A local
-circuit of r operators (`lengthgen.circuits.questions.local_circuit`) bounds it from above, and both together are its
-value. Rules are searched for here: for each, the table of every wiring over all configurations that can be reached.
-
-No output depends on later inputs. So a slot that reads one can read x_t as well, and rules for the last outputs alone
-would save no operator.
+The tables through which a step can be computed repeat from some step on (`lengthgen.circuits.questions.views`). So
+all scales together have finitely many kinds of steps, and the fewest operators that serve these are SRC from some
+scale on. The circuit that attains it has finitely many rules, and `check_proof` finds it right at all scales from the
+machine's table alone (`lengthgen.circuits.questions.periodic_circuit`).
 """
 
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 from lengthgen.circuits.clock import Clock, OutOfTime
-from lengthgen.circuits.questions.local_circuit import (
-    Configuration,
-    Key,
-    LocalCircuit,
-    Place,
-    Rule,
-    Shape,
-    TooManyError,
-    check_proof,
-    configurations,
-)
-from lengthgen.circuits.src import MAX_ARITY, minimal_arity, src, traces_up_to
+from lengthgen.circuits.questions.periodic_circuit import AllScalesError, PeriodicCircuit, check_proof
+from lengthgen.circuits.questions.rules import NEAR, read_off
+from lengthgen.circuits.questions.views import Steps, TooManyError
+from lengthgen.circuits.search.partition import Partition, fewest_operators, minimal_tables
+from lengthgen.circuits.src import MAX_ARITY
+from lengthgen.circuits.tables import Table
 from lengthgen.circuits.task import TaskError
-from lengthgen.circuits.tasks.transducer import EQUALS, Transducer
+from lengthgen.circuits.tasks.transducer import Transducer
 
-WINDOW = 3
-"""Largest number of steps back from which a circuit that is searched for reads; fewer at large arity."""
-MAX_WIRINGS = 10_000
-"""Largest number of wirings of a rule that are searched, unless the window is 1."""
-MAX_FIRST = 2
-"""Largest number of first steps with rules of their own in a circuit that is searched for."""
-MAX_PERIOD = 6
-"""Largest period of a circuit that is searched for; it is not above the number of states either."""
-MAX_TRIED = 20_000
-"""Largest number of choices of a wiring and an operator that are tried for the rules of one shape."""
+MAX_ATTEMPTS = 8
+"""Largest number of lengths at which a circuit's rules are read off before the search for them ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +32,12 @@ class AllScales:
 
     Attributes:
         arity: number of slots of every operator.
-        values: scale -> SRC at the searched scales; math.inf if infeasible, None if it was not decided.
-        constant_from: scale from which on SRC is `value` at all scales; None if that is not proved.
-        value: SRC at all scales from `constant_from` on; math.inf if infeasible, None if it is not proved.
-        upper: upper bound of SRC at all scales; math.inf if none is proved.
+        values: scale -> SRC, at the scales asked for; math.inf if infeasible, None if it was not decided.
+        constant_from: scale from which on SRC is `value` at all scales; None if that was not decided.
+        value: SRC at all scales from `constant_from` on; math.inf if infeasible, None if it was not decided.
+        upper: upper bound of SRC at all scales; math.inf if none is known.
         circuit: circuit of `upper` operators that is right at all scales; None if there is none.
+        coverage_scale: first scale up to which every entry of the circuit's tables occurs; None without a circuit.
         why: reason for the value, or for its absence, as a sentence.
     """
 
@@ -60,190 +46,181 @@ class AllScales:
     constant_from: int | None
     value: float | None
     upper: float
-    circuit: LocalCircuit | None
+    circuit: PeriodicCircuit | None
+    coverage_scale: int | None
     why: str
 
 
 def src_for_all_scales(
     machine: Transducer, arity: int | None = None, *, searched: int = 6, clock: Clock | None = None
 ) -> AllScales:
-    """Return SRC of a machine's task, proved for all scales if a local circuit attains the value at the last one.
+    """Return SRC of a machine's task at all scales, with values for the scales up to `searched`.
 
-    The lower bound is that of `lengthgen.circuits.src` at scale `searched`, or at the last scale before the clock's
-    limit. The upper bound is a local circuit that `check_proof` accepts. Its rules are searched for apart from the
-    circuit that `lengthgen.circuits.src` gives, because minimum circuits are not unique, and that one need not be
-    local. By default the arity is the least with which the scales up to `searched` are feasible.
+    By default the arity is the least with which the scales up to `searched` are feasible. Every machine is decided,
+    unless a limit ends the computation: that of the clock, or those of views and configurations.
 
     Raises:
         ValueError: the arity is not positive.
-        TaskError: the scale is below 1, no arity is given and more than lengthgen.circuits.src.MAX_ARITY slots are
-            needed, or operators of this arity have too many entries.
-        Interrupted: Ctrl-C in the search (`lengthgen.circuits.src`).
+        TaskError: the scale is below 1, or no arity is given and more than lengthgen.circuits.src.MAX_ARITY slots are
+            needed.
     """
-    task, clock = machine.task(), clock or Clock()
-    traces = traces_up_to(task, searched, clock)
-    if arity is None:
-        arity = minimal_arity(traces)
-    if arity is None:
-        raise TaskError(f"machine '{machine.name}': scale {len(traces)} needs an arity above {MAX_ARITY}; name one")
-    result = src(task, traces, arity, clock=clock)
-    last = len(traces)
-    lower = result.bounds[last][0]
-    values = {scale: value if scale <= result.exhaustive_to else None for scale, value in result.values.items()}
-    circuit, upper = None, math.inf
-    if math.isinf(lower):
-        scale, position = result.hardest[-1]
-        why = f"no {arity} earlier positions determine the token at position {position} of scale {scale}"
-    else:
-        try:
-            with clock.phase("proof"):
-                proposed = _fewest(machine, arity, int(lower), clock)
-                check_proof(machine, proposed)
-            circuit, upper = proposed, len(proposed.operators)
-            assert lower <= upper, f"'{machine.name}': a circuit has fewer operators than the lower bound {lower}"
-            why = f"SRC is at least {lower:.0f} at scale {last}, and a circuit is right at all scales: {circuit.text()}"
-        except _NoWiringError as refusal:
-            why = f"the search finds no local circuit: {refusal}"
-        except (TooManyError, OutOfTime) as limit:
-            why = f"the proof ended early: {limit}"
-    if lower < upper < math.inf:
-        why = f"SRC is at least {lower:.0f} and at most {upper:.0f} from scale {last} on: search larger scales"
-    reached = [scale for scale, (low, _) in result.bounds.items() if low == upper]
-    return AllScales(
-        arity=arity,
-        values={scale: upper if scale in reached else value for scale, value in values.items()},
-        constant_from=reached[0] if reached else None,
-        value=upper if reached else None,
-        upper=upper,
-        circuit=circuit,
-        why=why,
-    )
+    if searched < 1:
+        raise TaskError(f"machine '{machine.name}': a scale is at least 1, not {searched}")
+    if arity is not None and arity < 1:
+        raise ValueError(f"the arity is at least 1, not {arity}")
+    clock = clock or Clock()
+    decision = _Decision(machine, arity or 1, searched, clock)
+    try:
+        with clock.phase("views"):
+            if arity is None:
+                decision = _feasible(machine, searched, clock)
+            decision.explore()
+        with clock.phase("proof"):
+            decision.decide()
+            decision.find_circuit()
+    except (TooManyError, OutOfTime) as limit:
+        decision.why = f"the proof ended early: {limit}"
+    return decision.result()
 
 
-_Choice = tuple[tuple[Place, ...], Mapping[Key, str]]
-"""Wiring of a rule, and its table over all configurations of the rule."""
+def _feasible(machine: Transducer, searched: int, clock: Clock) -> "_Decision":
+    """Return the decision at the least arity with which the scales up to `searched` are feasible."""
+    for arity in range(1, MAX_ARITY + 1):
+        decision = _Decision(machine, arity, searched, clock)
+        decision.explore(searched)
+        if decision.infeasible is None:
+            return decision
+    raise TaskError(f"machine '{machine.name}': scale {decision.infeasible} needs an arity above {MAX_ARITY}; name one")
 
 
-class _NoWiringError(Exception):
-    """Error of a shape of which some rule has no wiring; the message names two configurations that show it."""
+class _Decision:
+    """Bounds of SRC at the scales and at all scales, narrowed step by step, so that a limit leaves those so far."""
 
+    def __init__(self, machine: Transducer, arity: int, searched: int, clock: Clock) -> None:
+        self.machine, self.arity, self.searched, self.clock = machine, arity, searched, clock
+        self.steps = Steps(machine, arity, clock)
+        self._kind = cache(self._kind_of)
+        self._fewest = cache(self._fewest_of)
+        self.infeasible: int | None = None
+        self.bounds: dict[int, tuple[float, float]] = {}
+        self.operators: tuple[Table, ...] = ()
+        self.circuit: PeriodicCircuit | None = None
+        self.coverage_scale: int | None = None
+        self.why = ""
 
-def _fewest(machine: Transducer, arity: int, least: int, clock: Clock) -> LocalCircuit:
-    """Return a local circuit that is right at all scales, with as few operators as the search finds.
+    def explore(self, most: int | None = None) -> None:
+        """Extend the steps until their views repeat, to `most` inputs, or to the first that no arguments determine."""
+        while (
+            self.infeasible is None and self.steps.repeats is None and (most is None or len(self.steps.layers) <= most)
+        ):
+            if not self.steps.is_determined(len(self.steps.layers)):
+                self.infeasible = len(self.steps.layers)
+            self.steps.extend()
 
-    Small windows come first, then small shapes. `least` is a lower bound of their number.
+    def decide(self) -> None:
+        """Narrow the bounds at each scale up to the one from which on the steps repeat, or up to an infeasible one."""
+        last = self.steps.repeats if self.infeasible is None else self.infeasible - 1
+        assert last is not None
+        if self.infeasible is not None:
+            self.bounds[self.infeasible] = math.inf, math.inf
+        if not last:
+            return
+        for within in NEAR:
+            near = self._fewest(self._kinds(last, within))
+            if not self.operators or near.upper < len(self.operators):
+                self.operators = near.operators
+                self.bounds |= dict.fromkeys(range(1, last + 1), (1, near.upper))
+            if near.upper == 1:
+                return
+        least = 1  # a later scale needs at least as many
+        for scale in range(1, last + 1):
+            if least < len(self.operators):
+                of_scale = self._fewest(self._kinds(scale, None))
+                least = max(least, of_scale.lower)
+                if scale == last and of_scale.upper < len(self.operators):
+                    self.operators = of_scale.operators
+                self.bounds[scale] = least, min(of_scale.upper, len(self.operators))
+            else:
+                self.bounds[scale] = least, least
+        for scale in range(1, last + 1):
+            low, high = self.bounds[scale]
+            self.bounds[scale] = low, min(high, len(self.operators))
 
-    Raises:
-        _NoWiringError: every shape has a rule without a wiring.
-        TooManyError: there are too many configurations.
-    """
-    windows = [back for back in range(1, WINDOW + 1) if back == 1 or (2 * back + 2) ** arity <= MAX_WIRINGS]
-    periods = range(1, min(MAX_PERIOD, len(machine.states)) + 1)
-    counts = itertools.product(range(MAX_FIRST + 1), periods)
-    shapes = sorted(itertools.starmap(Shape, counts), key=lambda shape: (sum(shape), shape.period))
-    feasible: list[tuple[Shape, list[list[_Choice]]]] = []
-    refusal: Exception | None = None
-    for window, shape in itertools.product(windows, shapes):
-        try:
-            choices = _choices(machine, shape, arity, window, clock)
-        except _NoWiringError as error:
-            refusal = error
-            continue
-        except TooManyError as error:
-            refusal = error
-            break  # later ones hardly have fewer
-        circuit = _assigned(choices, shape, arity, least, clock)
-        if circuit is not None:
-            return circuit
-        feasible.append((shape, choices))
-    if not feasible:
-        assert refusal is not None
-        raise refusal
-    for most in range(least + 1, max(shape.end for shape, _ in feasible) + 2):
-        for shape, choices in feasible:
-            circuit = _assigned(choices, shape, arity, most, clock)
-            if circuit is not None:
-                return circuit
-    raise AssertionError("an operator for each rule is enough")
+    def _fewest_of(self, kinds: frozenset[frozenset[Table]]) -> Partition:
+        return fewest_operators([*kinds], len(self.machine.alphabet), self.clock)
 
+    def _kinds(self, scale: int, within: int | None) -> frozenset[frozenset[Table]]:
+        """Return the kinds of steps up to a scale: the smallest tables of each."""
+        steps = itertools.chain(
+            ((t, False) for t in range(1, scale + 1)),
+            ((n + 1, True) for n in range(1, scale + 1)),
+        )
+        return frozenset(self._kind(t, end, within) for t, end in steps)
 
-def _choices(machine: Transducer, shape: Shape, arity: int, window: int, clock: Clock) -> list[list[_Choice]]:
-    """Return the wirings of each rule of a shape with distinct tables, wirings of near places first.
+    def _kind_of(self, t: int, end: bool, within: int | None) -> frozenset[Table]:
+        return minimal_tables(self.steps.ways(t, end=end, within=within), self.clock)
 
-    Raises:
-        _NoWiringError: some rule has none.
-        TooManyError: there are too many configurations.
-    """
-    places = [Place("x", 0), Place("y", 1), Place(EQUALS, 0)]
-    for back in range(1, window + 1):
-        places += [Place("x", back), Place("y", back + 1)][: 1 + (back < window)]
-    views: list[dict[Key, Configuration]] = [{} for _ in range(shape.end + 1)]
-    widest = [*itertools.combinations(range(len(places)), min(arity, len(places)))]
-    # Rule -> the widest sets of places that determine its token so far, each with the first view of each key.
-    determining: list[dict[tuple[int, ...], dict[Key, Key]]] = [{each: {} for each in widest} for _ in views]
-    for configuration in configurations(machine, shape, (window, window)):
-        rule = configuration.rule
-        view = (*map(configuration.token, places), configuration.output(machine))
-        clock.check(len(determining[rule]))
-        if view in views[rule]:
-            continue
-        views[rule][view] = configuration
-        for subset, first in [*determining[rule].items()]:
-            earlier = first.setdefault(tuple([view[slot] for slot in subset]), view)
-            if earlier[-1] == view[-1]:
+    def find_circuit(self) -> None:
+        """Find the circuit of the operators, and prove that it is right at all scales."""
+        if self.infeasible is not None:
+            return
+        assert self.steps.repeats is not None
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            # Rules are read off at steps that are far enough from the start for what they read to move on with them.
+            period = self.steps.period * math.lcm(*range(1, attempt + 1))
+            circuit = read_off(self.steps, self.operators, self.steps.repeats * attempt + self.arity, period)
+            if circuit is None:
                 continue
-            del determining[rule][subset]
-            if not determining[rule]:
-                raise _NoWiringError(
-                    f"at {shape.text(rule)} no {arity} places up to {window} steps back determine the token: through "
-                    f"{', '.join(str(places[slot]) for slot in subset)} it is {earlier[-1]} in "
-                    f"{views[rule][earlier]}, and {view[-1]} in {configuration}"
-                )
-    slots = sorted(itertools.product(range(len(places)), repeat=arity), key=lambda wiring: (sum(wiring), wiring))
-    choices = []
-    for rule_views, determining_sets in zip(views, determining, strict=True):
-        by_table: dict[frozenset[tuple[Key, str]], _Choice] = {}
-        for wiring in slots:
-            if any(map(set(wiring).issubset, determining_sets)):
-                clock.check(len(rule_views))
-                entries = [*dict.fromkeys((tuple([view[slot] for slot in wiring]), view[-1]) for view in rule_views)]
-                if len(table := dict(entries)) == len(entries):
-                    choice = tuple(places[slot] for slot in wiring), table
-                    by_table.setdefault(frozenset(entries), choice)
-        choices.append([*by_table.values()])
-    return choices
-
-
-def _assigned(choices: list[list[_Choice]], shape: Shape, arity: int, most: int, clock: Clock) -> LocalCircuit | None:
-    """Return a circuit of at most `most` operators, with one of its choices for each rule.
-
-    None if there is none, or if none is among MAX_TRIED choices.
-    """
-    order = sorted(range(len(choices)), key=lambda rule: len(choices[rule]))
-    tried = 0
-
-    def completed(operators: list[dict[Key, str]], rules: dict[int, Rule]) -> LocalCircuit | None:
-        nonlocal tried
-        if len(rules) == len(order):
-            return LocalCircuit(
-                arity=arity,
-                first=tuple(rules[rule] for rule in range(shape.first)),
-                repeated=tuple(rules[rule] for rule in range(shape.first, shape.end)),
-                end=rules[shape.end],
-                operators=tuple(operators),
+            try:
+                needed = check_proof(self.machine, circuit)
+            except AllScalesError:
+                continue
+            operators = (
+                {key: token for key, token in operator.items() if (index, key) in needed}
+                for index, operator in enumerate(circuit.operators)
             )
-        rule = order[len(rules)]
-        for places, table in choices[rule]:
-            for index, operator in enumerate([*operators, {}][:most]):
-                tried += 1
-                if tried > MAX_TRIED:
-                    return None
-                clock.check(len(table))
-                if all(operator.get(key, token) == token for key, token in table.items()):
-                    merged = [*operators[:index], {**operator, **table}, *operators[index + 1 :]]
-                    circuit = completed(merged, {**rules, rule: Rule(places, index)})
-                    if circuit is not None:
-                        return circuit
-        return None
+            self.circuit = replace(circuit, operators=tuple(operators))
+            self.coverage_scale = max(needed.values())
+            return
 
-    return completed([], {})
+    def result(self) -> AllScales:
+        """Return what is known."""
+        upper = len(self.operators) if self.operators and self.infeasible is None else math.inf
+        value = self._value()
+        constant_from = None
+        if value is not None:
+            constant_from = min(scale for scale, bounds in self.bounds.items() if bounds == (value, value))
+        last = max(self.bounds, default=0)
+        values: dict[int, float | None] = {}
+        for scale in range(1, self.searched + 1):
+            low, high = self.bounds.get(scale, (0, 1)) if scale <= last else (value, value)
+            values[scale] = low if low == high else None
+        return AllScales(
+            arity=self.arity,
+            values=values,
+            constant_from=constant_from,
+            value=value,
+            upper=upper,
+            circuit=self.circuit,
+            coverage_scale=self.coverage_scale,
+            why=self.why or self._why(value, constant_from),
+        )
+
+    def _value(self) -> float | None:
+        """Return SRC at all scales from some on; None if it is not decided."""
+        if self.infeasible is not None:
+            return math.inf
+        low, high = self.bounds.get(self.steps.repeats or 0, (0, 1))
+        return low if low == high else None
+
+    def _why(self, value: float | None, constant_from: int | None) -> str:
+        if self.infeasible is not None:
+            scale = self.infeasible
+            return f"no {self.arity} earlier positions determine the token at position {2 * scale + 1} of scale {scale}"
+        low, high = self.bounds[max(self.bounds)]
+        if value is None:
+            return f"SRC is at least {low:.0f} and at most {high:.0f} at large scales: {self.clock.reason()}"
+        lower = f"SRC is at least {value:.0f} at scale {constant_from}"
+        if self.circuit is None:
+            return f"{lower}, and so many operators serve all kinds of steps"
+        return f"{lower}, and a circuit is right at all scales: {self.circuit.text()}"

@@ -424,6 +424,7 @@ def all_scales(machine: Transducer, last: int, *, arity: int | None, seconds: fl
         "value": number(answer.value),
         "constant_from": answer.constant_from,
         "upper": number(answer.upper),
+        "coverage_scale": answer.coverage_scale,
         "why": answer.why,
         "label": "F",
     }

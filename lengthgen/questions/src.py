@@ -101,7 +101,7 @@ def src(
         typer.Option(help="Second scales of a task of two scales, such as addition-mixed; a table is printed."),
     ] = None,
     all_scales: Annotated[
-        bool, typer.Option("--all-scales", help="Prove SRC for all scales; the task is a finite-state transducer.")
+        bool, typer.Option("--all-scales", help="Decide SRC at all scales; the task is a finite-state transducer.")
     ] = False,
     format: Format = "unaligned",
     base: Base = None,
@@ -269,7 +269,7 @@ def src_table(answer: Mapping[str, Any]) -> Group:
     notes = [
         f"{answer['status']}: {answer['statement']}",
         f"{answer['inputs']} prompts tried; the fewest slots possible: {answer['minimal_arity'] or 'not known'}",
-        *([f"every table entry in use occurs up to scale {answer['coverage_scale']}"] * bool(answer["coverage_scale"])),
+        *_covered(answer),
         *_findings(answer),
         "seconds: " + ", ".join(f"{phase} {time:.2f}" for phase, time in answer["seconds"].items()),
     ]
@@ -332,7 +332,13 @@ def all_scales_screen(answer: Mapping[str, Any]) -> Screen:
         if answer["value"] is not None
         else "no value is proved for all scales"
     )
-    return Screen([titled(_title(answer, "free"), table, proved, answer["why"])])
+    return Screen([titled(_title(answer, "free"), table, proved, answer["why"], *_covered(answer))])
+
+
+def _covered(answer: Mapping[str, Any]) -> list[str]:
+    """Return a line on the scale up to which all entries of the circuit occur; none if that is not known."""
+    scale = answer["coverage_scale"]
+    return [f"every table entry in use occurs up to scale {scale}"] * bool(scale)
 
 
 def _runs_of_scales(by_scale: Mapping[str, Any]) -> list[tuple[str, Any]]:
