@@ -54,6 +54,7 @@ ORDER = (
     "sequential.coverage",
     "sequential.merging",
     "sequential.selection",
+    "sequential.machines",
     "readings",
     "runs.trained",
     "runs.longer_text",

@@ -7,7 +7,7 @@ are enumerated from the machine's table alone; a circuit that is right at each o
 that is wrong at some is wrong at some scale.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -134,6 +134,22 @@ class PeriodicCircuit:
     def places(self) -> frozenset[Place]:
         """All places that some rule reads."""
         return frozenset(place for phase in self.phases for rule in phase for place in rule.places)
+
+    def steps(self, inputs: Sequence[str]) -> Iterator[tuple[int, Key, str | None]]:
+        """Yield operator, key and token of each step after some inputs, '$' included; None if a table has no entry."""
+        outputs: list[str] = []
+        rows: dict[str, Sequence[str]] = {"x": inputs, "y": outputs, EQUALS: ()}
+        phase = 0
+        for step in range(1, len(inputs) + 2):
+            rule = self.phases[phase].step if step <= len(inputs) else self.phases[phase].end
+            indices = [(kind, (step - back if at is None else at) - 1) for kind, back, at in rule.places]
+            key = tuple([rows[kind][index] if 0 <= index < len(rows[kind]) else EQUALS for kind, index in indices])
+            token = self.operators[rule.operator].get(key)
+            yield rule.operator, key, token
+            if token is None:
+                return
+            outputs.append(token)
+            phase = self.shape.following(phase)
 
     def text(self) -> str:
         """Return the rules in words, separated by "; "."""

@@ -1,7 +1,4 @@
-"""Equal SRC does not determine what is learned: operator entries must be met in training.
-
-Two operators may also become one if the order of arguments is free.
-"""
+"""Equal SRC does not determine what is learned: operator entries must be met in training."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,6 @@
-"""SRC_phi where the view of a step must select its operator, labels without scale hint, and SRC of machines.
+"""SRC_phi where the view of a step must select its operator, labels without scale hint, and SRC of compositions.
 
-Labels without scale hint are for a model that reads the token at its query: in which tasks do they exist? Machines:
-SRC at every scale from a table alone, and SRC of one task after another.
+Labels without scale hint are for a model that reads the token at its query: in which tasks do they exist?
 """
 
 import math
@@ -18,12 +17,10 @@ from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.encoding_spec import parse_encoding, relation_of
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.induced import Induced, induced_complexity
-from lengthgen.circuits.questions.all_scales import src_for_all_scales
 from lengthgen.circuits.questions.composition import after
 from lengthgen.circuits.roles import ScaleHintNeeded, ideal_relation, ideal_relation_by_token
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, load
-from lengthgen.circuits.tasks.transducer import State, Transducer, copy, counter, parity
 from lengthgen.circuits.trace import Trace
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
@@ -65,18 +62,6 @@ PAIRS = (
     ("parity", "parity"),
 )
 """Tasks over bits, the second task first."""
-_MACHINES = (parity(), *(counter(base) for base in (3, 4, 5)), copy(2), copy(5))
-_ARITIES = (2, 2, 2, 2, 1, 1)
-_LATE = Transducer(
-    name="parity until three ones",
-    inputs=("0", "1"),
-    start=0,
-    step={
-        (state, bit): (min(state + int(bit), 3), str((state + int(bit)) % 2) if state < 3 else "0")
-        for state in range(4)
-        for bit in "01"
-    },
-)
 """Parity of the ones up to the third, and 0 after it: no bounded number of outputs tells if the third has come."""
 
 
@@ -258,46 +243,6 @@ def token_hint(build: Build = ideal_relation_by_token, served: frozenset[str] = 
         "argument for every select task and every n: '=' at query j means n = j - 1 and a digit n = j - 2, so what "
         "a step reads is a function of j and of the class of the token"
     )
-
-
-def _altered(machine: Transducer, changes: Mapping[tuple[State, str], tuple[State, str]]) -> Transducer:
-    """Return a machine with some transitions changed or added."""
-    return Transducer(
-        name=f"{machine.name} altered", inputs=machine.inputs, start=machine.start, step={**machine.step, **changes}
-    )
-
-
-@CLAIMS.claim(
-    "src-machines",
-    formalised("Definition 4", "tasks given as finite-state transducers"),
-    r"\forall n:\ \mathrm{SRC}_2(\mathrm{parity},n)=\mathrm{SRC}_2(\mathrm{counter},n)="
-    r"\mathrm{SRC}_1(\mathrm{copy},n)=1",
-    reach="every scale",
-    assumptions=("the tasks are x1..xn = y1..yn $ of finite-state transducers",),
-    falsifiers={
-        "two operators": {"machines": _MACHINES[:1], "arities": (2,), "value": 2},
-        "parity by one argument": {"machines": _MACHINES[:1], "arities": (1,), "value": 1},
-        "a sum that stops": {"machines": (_LATE,), "arities": (2,), "value": 1},
-        "one transition altered": {
-            "machines": (_altered(counter(3), {(2, "2"): (0, "1")}),),
-            "arities": (2,),
-            "value": 1,
-        },
-    },
-)
-def machines_have(
-    machines: Sequence[Transducer] = _MACHINES, arities: Sequence[int] = _ARITIES, value: int = 1
-) -> Facts:
-    """At every scale, SRC is 1 for parity and the counters of bases 3 to 5 at arity 2, and for copy at arity 1. Proved
-    from the machines' tables alone, without the tasks' own circuits.
-    """
-    for machine, arity in zip(machines, arities, strict=True):
-        answer = src_for_all_scales(machine, arity, searched=SEARCHED)
-        if (answer.value, answer.constant_from) != (value, 1):
-            raise Refuted(f"{machine.name}, {len(machine.inputs)} inputs, arity {arity}: {answer.why}")
-        assert answer.circuit is not None
-        yield f"{machine.name}, {len(machine.inputs)} inputs, arity {arity}: {answer.circuit.text()}"
-    yield "lower bounds: SRC at scale 1, by search; it does not fall with the scale (`src-monotone`)"
 
 
 @CLAIMS.claim(
