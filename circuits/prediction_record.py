@@ -81,8 +81,8 @@ class Counted(_Stored):
     unfit: int = 0
 
 
-FARTHEST = 3
-"""Number of features that forecasts compare: what training shows, the kind of labels, and the operands."""
+FARTHEST = 5
+"""Number of features that forecasts compare: what training shows, labels, their start, operands, symbols."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -96,10 +96,9 @@ class Forecast(_Stored, Brief):
             no rule and no run says where.
         breaks_within: scales between which 80 % of such runs failed first; None with `breaks_at`.
         why: the reason in one plain sentence.
-        comparable: fitting runs of other tasks with the same answers of the rules, kind of labels and operands, as far
-            as any has them.
-        distance: how many of these three no counted cell shares; at 3 it is out of its depth, and says the share of all
-            runs.
+        comparable: fitting runs of other tasks with the same features, as far as any has them.
+        distance: how many of the features no counted cell shares, the last first; at FARTHEST it is out of its depth,
+            and says the share of all runs.
         recorded: runs of this cell, or of an equal one.
         version: hash of the recorded cells from which the forecast was made.
     """

@@ -15,8 +15,8 @@ import pytest
 from scipy.stats import fisher_exact
 
 from lengthgen.circuits.forecast.rates import recorded_rates
-from lengthgen.circuits.forecast.record import FITTED, recorded_cells
-from lengthgen.circuits.forecast.table import fitted_table
+from lengthgen.circuits.forecast.record import FITTED as AMENDMENT
+from lengthgen.circuits.forecast.scores import new_kind
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.studies.verdict.frozen import load_frozen
 from lengthgen.empirical.studies.verdict.pairs import reached
@@ -115,14 +115,20 @@ def test_the_page_of_new_tasks_counts_what_is_trained() -> None:
         and f"all cells of the first {len(complete)} tasks are complete" in said("new-tasks")
         and f"{sum(fitting.values())} runs and {sum(map(bool, fitting.values()))} cells fit" in said("new-tasks")
     )
-    small = [
-        cell
-        for cell in recorded_cells()
-        if cell.record == "verdict/new-tasks" and cell.half == FITTED and cell.encoding == "ipe[start=0.02]"
-    ]
-    fit, generalize = sum(cell.fit for cell in small), sum(cell.generalize for cell in small)
-    stated = sum(cell.fit * fitted_table().share(cell.features) for cell in small) / fit
-    assert f"({generalize} of {fit} runs generalize; it says {stated:.2f})" in said("new-tasks")
+    losses, small = dict[str, list[float]](), [0, 0]
+    for cell in frozen.planned:
+        if cell.half != AMENDMENT or not fitting.get(cell.name):
+            continue
+        fit, share = fitting[cell.name], cell.answers["forecast"][0]
+        generalize = sum(run.fits(registered) and run.generalizes(registered) for run in runs[cell.name])
+        loss = generalize * (1 - share) ** 2 + (fit - generalize) * share**2
+        of_kind = losses.setdefault(new_kind(cell.task), [0, 0])
+        losses[new_kind(cell.task)] = [of_kind[0] + loss, of_kind[1] + fit]
+        if cell.encoding == "ipe[start=0.02]":
+            small = [small[0] + generalize, small[1] + fit]
+    scores = ", ".join(f"{loss / fit:.3f} {kind} ({fit} runs)" for kind, (loss, fit) in sorted(losses.items()))
+    assert f"scores {scores}" in said("new-tasks")
+    assert f"({small[0]} of {small[1]} runs generalize; it said" in said("new-tasks")
 
 
 PAIRS = "| rule | against | in use | ideal | all |"

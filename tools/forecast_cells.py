@@ -24,7 +24,7 @@ from lengthgen.circuits.forecast.copies import TRAINED, Copy, copy_of
 from lengthgen.circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.rates import is_of_kind
-from lengthgen.circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, recorded_cells, write_cells
+from lengthgen.circuits.forecast.record import ANSWERED, DRAWN, RecordedCell, recorded_cells, write_cells
 from lengthgen.circuits.prediction import MORE_PROMPTS, predict
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
 from lengthgen.circuits.src import traces_up_to
@@ -92,8 +92,6 @@ MEASURED = {f"published/{evidence}": evidence for evidence in sources()}
 """Name of published results in the file -> their evidence in the court."""
 PUBLISHED_THRESHOLD = 0.9
 """Share of right answers from which on a published length is solved, as in the court."""
-DRAWN = (*REGISTERED, "verdict/new-tasks")
-"""Records of random tasks whose answers were frozen."""
 RECORDS = (*DRAWN, *TRIALS, *MEASURED)
 """Names of all records, in the order of the file."""
 
@@ -193,10 +191,11 @@ def _outcome(
 
 def outcomes(records: Collection[str]) -> list[Outcome]:
     """Return the cells of some records; those that were drawn only if a run fits."""
-    of_records = [
-        registered(name) if name in DRAWN else measured(name) if name in MEASURED else trial(name) for name in records
-    ]
-    return [cell for of_record in of_records for cell in of_record if cell.fit or cell.record not in DRAWN]
+
+    def of(record: str) -> Iterator[Outcome]:
+        return registered(record) if record in DRAWN else (measured if record in MEASURED else trial)(record)
+
+    return [cell for record in records for cell in of(record) if cell.fit or cell.record not in DRAWN]
 
 
 LENGTH = 40
@@ -299,6 +298,11 @@ def own_token(key: Key, folder: Path) -> OwnToken:
     return OwnToken[kind]
 
 
+@cache  # a task has many cells
+def _symbols(task: TaskSpec) -> int:
+    return len(task.plain().alphabet)
+
+
 def cells(records: Collection[str], folder: Path, workers: int) -> Iterator[RecordedCell]:
     """Yield the cells of records; what was not frozen before their runs is computed."""
     all_outcomes = outcomes(records)
@@ -327,6 +331,7 @@ def cells(records: Collection[str], folder: Path, workers: int) -> Iterator[Reco
             parse_encoding(outcome.encoding),
             prediction,
             operands=outcome.task.format,
+            symbols=_symbols(replace(outcome.task, format="unaligned")),
             length=answer["length"],
             own_token=own_tokens[outcome.task, outcome.train, outcome.test],
         )

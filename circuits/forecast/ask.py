@@ -11,7 +11,8 @@ from lengthgen.circuits.forecast.copies import Copy, copy_of
 from lengthgen.circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import OnRecord, on_record, version
-from lengthgen.circuits.forecast.table import Table, fitted_table, middle
+from lengthgen.circuits.forecast.table import FEATURES, Table, fitted_table, middle
+from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import FARTHEST, Counted, Forecast, Prediction
 from lengthgen.circuits.task import TaskError
@@ -90,6 +91,7 @@ def with_forecast(
         spec,
         prediction,
         operands=analysis.format,
+        symbols=len({*analysis.task.alphabet} - {PAD}),
         length=analysis.traces[-1].length,
         own_token=own_token,
     )
@@ -121,7 +123,7 @@ def with_forecast(
             high=high,
             breaks_at=breaks and breaks[1],
             breaks_within=breaks and (breaks[0], breaks[2]),
-            why=_start(spec) + _why(features, prediction),
+            why=_start(features, table) + _why(features, prediction),
             distance=table.distance(features),
             comparable=table.finest(features).counted,
             recorded=seen.counted,
@@ -141,8 +143,10 @@ def posterior(table: Table, features: Features, seen: OnRecord) -> tuple[float, 
     yes = weight * share + seen.counted.generalize
     no = weight * (1 - share) + seen.counted.runs - seen.counted.generalize
     tail = (1 - CONFIDENCE) / 2
-    ends = (float(betaincinv(yes, no, tail)), float(betaincinv(yes, no, 1 - tail)))
-    return round(yes / (yes + no), 3), round(ends[0], 3), round(ends[1], 3)
+    share = yes / (yes + no)
+    # Close to 0 or 1 a tail may hold the mean, which the interval should not leave out.
+    low, high = min(share, float(betaincinv(yes, no, tail))), max(share, float(betaincinv(yes, no, 1 - tail)))
+    return round(share, 3), round(low, 3), round(high, 3)
 
 
 def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | None) -> tuple[int, float, int] | None:
@@ -157,11 +161,10 @@ def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | No
     return table.breaks_of(features, expected)
 
 
-def _start(spec: EncodingSpec) -> str:
-    """Return a warning if the tables of an encoding start otherwise than in all counted runs; empty if they do not."""
-    options = {} if spec.is_own else spec.record.options
-    unusual = "start" in options and dict(spec.options)["start"] != options["start"].default
-    return f"no counted run starts at {dict(spec.options)['start']:g}: " if unusual else ""
+def _start(features: Features, table: Table) -> str:
+    """Return a warning if no counted table of these labels starts like this one; empty if some does."""
+    unusual = features.start and table.distance(features) > len(FEATURES) - FEATURES.index("operands")
+    return f"no counted run starts at {features.start}: " if unusual else ""
 
 
 def _why(features: Features, prediction: Prediction) -> str:

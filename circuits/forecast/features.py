@@ -1,4 +1,4 @@
-"""Features by which a cell is compared with the cells on record: what training shows, the labels, the operands."""
+"""Features by which a cell is compared with those on record: of what training shows, the encoding, and the task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +11,8 @@ from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
 from lengthgen.circuits.trace import Trace
 from lengthgen.theory.relation import NO_LABEL
 
+MANY_SYMBOLS = 7
+"""Least number of symbols of a task, padding apart, that counts as many."""
 IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
 """Names of the relations of `lengthgen.circuits.roles`."""
 
@@ -47,6 +49,7 @@ class Labels(StrEnum):
     BIAS = "bias by distance"
     ABSOLUTE = "absolute"
     NONE = "none"
+    RANDOM = "at random positions"
     OTHER = "other"
 
 
@@ -57,16 +60,20 @@ class Features:
     Attributes:
         shown: what training shows of the test.
         labels: kind of labels.
+        start: standard deviation at which the label tables start; "" for the usual one, and without tables.
         operands: format of the task, one of `lengthgen.circuits.formats.FORMATS`.
+        symbols: "few" or "many" (MANY_SYMBOLS).
     """
 
     shown: Shown
     labels: Labels
+    start: str
     operands: str
+    symbols: str
 
 
 def features_of(
-    spec: EncodingSpec, prediction: Prediction, *, operands: str, length: int, own_token: OwnToken
+    spec: EncodingSpec, prediction: Prediction, *, operands: str, symbols: int, length: int, own_token: OwnToken
 ) -> Features:
     """Return the features of a cell.
 
@@ -74,6 +81,7 @@ def features_of(
         spec: the encoding.
         prediction: its prediction, with the answer of the rule `own_token` (`SeveralCircuits.with_own_token`).
         operands: format of the task.
+        symbols: number of its symbols, padding apart.
         length: length of the longest sequence.
         own_token: what `own_token_decides` says of the task.
 
@@ -84,8 +92,18 @@ def features_of(
     return Features(
         shown=shown_of(prediction, learned=spec.record.learns_labels, own_token=own_token),
         labels=labels_of(spec, prediction, length),
+        start=start_of(spec),
         operands=operands,
+        symbols="many" if symbols >= MANY_SYMBOLS else "few",
     )
+
+
+def start_of(spec: EncodingSpec) -> str:
+    """Return the start of an encoding's label tables, as in `Features`."""
+    options = {} if spec.is_own else spec.record.options
+    if "start" not in options or (start := dict(spec.options)["start"]) == options["start"].default:
+        return ""
+    return f"{start:g}"
 
 
 def own_token_decides(traces: Sequence[Trace], train: int) -> OwnToken:
@@ -144,7 +162,7 @@ def labels_of(spec: EncodingSpec, prediction: Prediction, length: int) -> Labels
     if encoding.learns_labels:
         return Labels.LEARNED
     if prediction.relation is None:
-        return Labels.OTHER
+        return Labels.RANDOM if encoding.drawn_from else Labels.OTHER
     if prediction.relation in IDEAL_RELATIONS:
         return Labels.IDEAL
     try:

@@ -107,10 +107,11 @@ def counts_of(cell: "RecordedCell") -> Counts:
 
 @cache
 def recorded_rates(without: frozenset[str]) -> Rates:
-    """Return the rates of the recorded cells that forecasts count: one half of the registered random tasks.
+    """Return the rates of one half of the registered random tasks, those that forecasts count.
 
     Tasks whose names are in `without` are left out.
     """
-    from lengthgen.circuits.forecast.record import recorded_cells
+    from lengthgen.circuits.forecast.record import REGISTERED, recorded_cells
 
-    return Rates.of(counts_of(cell) for cell in recorded_cells() if cell.counts and cell.task not in without)
+    counted = (cell for cell in recorded_cells() if cell.counts and cell.record in REGISTERED)
+    return Rates.of(counts_of(cell) for cell in counted if cell.task not in without)

@@ -14,17 +14,19 @@ from lengthgen.circuits.prediction_record import RULES, Counted
 
 FILE = Path(__file__).with_name("cells.csv")
 FITTED, JUDGED = "amendment", "judgement"
-"""Halves of the random tasks, by the hash of their names: the table counts the first, the second judges it.
+"""Halves of the drawn tasks, by the hash of their names: the table counts the first, the second judges it.
 
 Tasks with names belong to no half, and no fit sees them.
 """
 REGISTERED = ("verdict/random-tasks", "verdict/random-languages", "verdict/swapped-arguments")
-"""Records of random tasks that were drawn, predicted and trained alike; the table counts one half of these."""
+"""Records of random tasks that were drawn, predicted and trained alike; rates count one half of these."""
+DRAWN = (*REGISTERED, "verdict/new-tasks")
+"""These and the record of new tasks, of other kinds and by hand too; the table counts one half of all."""
 ANSWERED = {rule: name for rule, name in RULES.items() if rule != "forecast"}
 """Rules whose answers are recorded: columns of the file, each "yes", "no" or "" for an abstention."""
 COLUMNS = (
-    *("record", "half", "task", "base", "operands", "encoding", "train", "test", "digest"),
-    *("shown", "labels", "first_break", *ANSWERED.values(), "runs", "fit", "first_failures"),
+    *("record", "half", "task", "base", "operands", "symbols", "encoding", "train", "test", "digest"),
+    *("shown", "labels", "start", "first_break", *ANSWERED.values(), "runs", "fit", "first_failures"),
 )
 """Columns of the file."""
 
@@ -70,7 +72,7 @@ class RecordedCell:
     @property
     def counts(self) -> bool:
         """True if the table of forecasts counts it."""
-        return self.record in REGISTERED and self.half == FITTED
+        return self.record in DRAWN and self.half == FITTED
 
     @property
     def generalize(self) -> int:
@@ -94,6 +96,8 @@ def version() -> str:
     return hashlib.sha256(FILE.read_bytes()).hexdigest()[:12]
 
 
+_FEATURES = ("start", "operands", "symbols")
+"""Columns of the file that are features, as they stand there."""
 _TEXTS = ("record", "half", "task", "encoding", "digest")
 _NUMBERS = ("base", "train", "test", "first_break", "runs", "fit")
 """Columns of the file that are fields of a cell; an empty number stands for None."""
@@ -105,7 +109,9 @@ def _cell_of(row: Mapping[str, str]) -> RecordedCell:
     fields |= {name: int(row[name]) if row[name] else None for name in _NUMBERS}
     return RecordedCell(
         **fields,
-        features=Features(shown=Shown[row["shown"]], labels=Labels(row["labels"]), operands=row["operands"]),
+        features=Features(
+            shown=Shown[row["shown"]], labels=Labels(row["labels"]), **{name: row[name] for name in _FEATURES}
+        ),
         answers={rule: _ANSWERS[row[rule]] for rule in ANSWERED.values()},
         first_failures={int(scale): int(count) for scale, count in failures},
     )
@@ -116,7 +122,7 @@ def row_of(cell: RecordedCell) -> dict[str, str]:
     words = {answer: word for word, answer in _ANSWERS.items()}
     fields = {name: getattr(cell, name) for name in (*_TEXTS, *_NUMBERS)}
     return {name: "" if value is None else str(value) for name, value in fields.items()} | {
-        "operands": cell.features.operands,
+        **{name: getattr(cell.features, name) for name in _FEATURES},
         "shown": cell.features.shown.name,
         "labels": cell.features.labels.value,
         **{rule: words[cell.answers[rule]] for rule in ANSWERED.values()},

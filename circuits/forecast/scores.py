@@ -10,7 +10,6 @@ from lengthgen.circuits.forecast.features import Labels, Shown
 from lengthgen.circuits.forecast.rates import ALWAYS_NO, KINDS, RATE, RATE_WITH_SRC, Rates, counts_of, is_of_kind
 from lengthgen.circuits.forecast.record import (
     ANSWERED,
-    FITTED,
     JUDGED,
     REGISTERED,
     RecordedCell,
@@ -32,8 +31,6 @@ BASELINES_IN_WORDS = {
 """Baseline -> its name among the rivals."""
 NAMED_PARTS = {"fig2": "quick-until-decided/fig2", "fig4": "quick-until-decided/fig4"}
 """Name of each part of the named tasks -> its record."""
-NEW = "verdict/new-tasks"
-"""Record of new tasks, of which the half FITTED is scored until the forecast is amended by it; the other will judge."""
 NEW_KINDS = ("of its families", "of other kinds", "by hand")
 """Kinds of new tasks: those that the forecast counts, random tasks that it never saw, and tasks that people wrote."""
 PUBLISHED = "published/"
@@ -47,7 +44,9 @@ SMALLEST_LOG = 0.001
 WITHOUT: Mapping[str, Mapping[str, Any]] = {
     "what training shows": {"shown": Shown.UNKNOWN},
     "labels": {"labels": Labels.OTHER},
+    "start of tables": {"start": ""},
     "operands": {"operands": ""},
+    "number of symbols": {"symbols": ""},
 }
 """Feature that is left out of the table -> what stands in its place in all cells."""
 Probability = Callable[[RecordedCell], float]
@@ -84,9 +83,6 @@ def parts_of(cells: Iterable[RecordedCell]) -> list[Part]:
     def judged(record: str, kind: str) -> Callable[[RecordedCell], bool]:
         return lambda cell: cell.record == record and cell.half == JUDGED and is_of_kind(cell.encoding, kind)
 
-    def new(kind: str) -> Callable[[RecordedCell], bool]:
-        return lambda cell: cell.record == NEW and cell.half == FITTED and new_kind(cell.task) == kind
-
     def named(record: str) -> Callable[[RecordedCell], bool]:
         return lambda cell: cell.record == record
 
@@ -97,7 +93,6 @@ def parts_of(cells: Iterable[RecordedCell]) -> list[Part]:
     parts = [
         *(chosen(name, judged(of_part, "all"), by_run=True) for name, of_part in JUDGED_PARTS.items()),
         *(chosen(f"{first}, {kind}", judged(record, kind), by_run=True) for kind in KINDS[:2]),
-        *(chosen(f"new, {kind}", new(kind), by_run=True) for kind in NEW_KINDS),
         *(chosen(name, named(of_part), by_run=False) for name, of_part in NAMED_PARTS.items()),
         chosen("published, to 48", published(long=False), by_run=False),
         chosen("published, to 150", published(long=True), by_run=False),

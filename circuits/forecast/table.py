@@ -22,12 +22,14 @@ OUTSIDE = 10
 
 Numbers = NDArray[np.float64]
 Key = tuple[str, ...]
-"""Values of the first features: none, `shown`, `shown` and `labels`, or all three."""
+"""Values of the first features, from none to all, in the order of FEATURES."""
+FEATURES = ("shown", "labels", "start", "operands", "symbols")
+"""Features from coarse to fine."""
 
 
 def keys_of(features: Features) -> tuple[Key, ...]:
     """Return the keys of the rows that a cell belongs to, from coarse to fine."""
-    values = (features.shown.name, features.labels.value, features.operands)
+    values = (features.shown.name, features.labels.value, *(getattr(features, name) for name in FEATURES[2:]))
     return tuple(values[:count] for count in range(len(values) + 1))
 
 
@@ -66,8 +68,8 @@ class Table:
 
     def share_of(self, key: Key) -> float:
         """Return the smoothed share of a row, or of the finest row above it that exists."""
-        above = [key[:count] for count in range(len(key) + 1)]
-        return _smoothed([self.rows[part].counted for part in above if part in self.rows])
+        above = [self.rows[key[:count]].counted for count in range(len(key) + 1) if key[:count] in self.rows]
+        return _smoothed(dict.fromkeys(above))  # a row with the runs of the one above it says no more
 
     def finest(self, features: Features) -> Row:
         """Return the finest row that has these features; the whole table where no part does."""
@@ -81,7 +83,7 @@ class Table:
         return self.concentrations[len(self._finest_key(features))]
 
     def distance(self, features: Features) -> int:
-        """Return how many of the features no counted cell shares, from fine to coarse ([F]): 0 to 3."""
+        """Return how many of the features no counted cell shares, from fine to coarse ([F]): 0 to 5."""
         return len(keys_of(features)) - 1 - len(self._finest_key(features))
 
     def breaks_of(self, features: Features, expected: int | None) -> tuple[int, float, int] | None:

@@ -42,11 +42,10 @@ def scores_table(answer: Mapping[str, Any]) -> Group:
     return titled(
         "How good forecasts are: mean squared error of the stated probability, 0 is best [F]",
         filled(SCORES, score_rows(parts)),
-        "of cells that no fit saw: the other half of random tasks, languages and swapped arguments; of new tasks the "
-        "half that amendments may look at; the named tasks of fig2 and fig4; results that others published, answered "
-        "by small copies",
+        "of cells that no fit saw: the other half of random tasks, languages and swapped arguments; the named tasks of "
+        "fig2 and fig4; results that others published, answered by small copies",
         "noise: what the true share of each cell would score; rate: by encoding and format; SRC: the same with its bit",
-        f"fitted on {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks; recorded cells "
+        f"fitted on {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} tasks; recorded cells "
         f"{answer['version']}",
         "--details: all rivals, calibration, breaking scales, what each feature adds, and where forecasts are wrong",
     )
@@ -90,7 +89,7 @@ def details_table(answer: Mapping[str, Any], counted: "Table") -> Group:
 
 GOAL = 0.05
 """Largest difference between forecast and seen share that was aimed at."""
-COUNTS = ("what training shows", "labels", "operands", "tasks", "runs", "generalize", "share")
+COUNTS = ("what training shows", "labels", "start", "operands", "symbols", "tasks", "runs", "generalize", "share")
 """Headings of the counts."""
 CALIBRATION = ("of", "forecast from", "tasks", "runs", "said", "seen")
 """Headings of the calibration."""
@@ -103,9 +102,10 @@ WORST = ("task", "operands", "encoding", "said", "seen", "generalize")
 def count_rows(counted: "Table") -> Iterator[tuple[str, ...]]:
     """Yield the finest rows of the table, by what training shows; shares are smoothed."""
     from lengthgen.circuits.forecast.features import Shown
+    from lengthgen.circuits.forecast.table import FEATURES
 
     order = {shown.name: place for place, shown in enumerate(Shown)}
-    for key in sorted((key for key in counted.rows if len(key) == 3), key=lambda key: (order[key[0]], key)):
+    for key in sorted((key for key in counted.rows if len(key) == len(FEATURES)), key=lambda key: (order[key[0]], key)):
         row = counted.rows[key]
         share = f"{counted.share_of(key):.3f}"
         yield Shown[key[0]].value, *key[1:], str(row.tasks), str(row.counted.runs), str(row.counted.generalize), share
@@ -144,6 +144,7 @@ def worst_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
     """Return docs/forecast.md: what a forecast is, how good it is, where it is wrong, and how it is made."""
     from lengthgen.circuits.forecast.copies import LARGEST, TRAINED
+    from lengthgen.circuits.forecast.features import MANY_SYMBOLS
     from lengthgen.circuits.forecast.table import PRIOR
 
     parts = answer["parts"]
@@ -153,21 +154,20 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "# The forecast",
                 "`lengthgen predict` forecasts which share of the runs that fit their training scales generalizes. "
                 "The rules say yes or no; the forecast counts what recorded runs did where the rules gave the same "
-                "answers, for the same kind of labels and operands. All of it is ours [F]. **All runs that it counts "
-                "start their label tables at N(0, 1):** it knows no other start. Its design was chosen after all these "
-                "runs were seen; the half that judges tests its counts alone. `lengthgen forecast --format "
-                "markdown` writes this page from the recorded cells that ship with the package "
-                f"(`circuits/forecast/cells.csv`, hash {answer['version']}); `--details` prints all that it counts.",
+                "answers, for the same kind of labels and start of their tables, the same operands, and few or many "
+                "symbols. All of it is ours [F]. Its design was chosen after all these runs were seen, of the [new "
+                "tasks](results/new-tasks/README.md) those of one half; their other half, which nobody has looked at "
+                "yet, will judge it. `lengthgen forecast --format markdown` writes this page from the recorded cells "
+                f"that ship with the package (`circuits/forecast/cells.csv`, hash {answer['version']}); `--details` "
+                "prints all that it counts.",
                 "## How good it is",
-                f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks, one half "
-                "by the hash of their names, and is judged on the other half and on the named tasks of fig2 and fig4, "
-                "which it never counts, and on results that others published, which small copies answer. The score is "
-                "the mean squared error of the stated probability (Brier score; 0 is best). A rule's yes stands for "
-                "0.9 and its no for 0.1. Noise is what the true share of each cell would score.",
+                f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} tasks, one half by the "
+                "hash of their names. It is judged on the other half of the random tasks; on the named tasks of fig2 "
+                "and fig4, which it never counts; and on results that others published, which small copies answer. The "
+                "score is the mean squared error of the stated probability (Brier score; 0 is best). A rule's yes "
+                "stands for 0.9 and its no for 0.1. Noise is what the true share of each cell would score.",
                 markdown_table(SCORES, score_rows(parts)),
-                "Rate: of runs by encoding and format; SRC: the same with its bit. New: the half of the "
-                "[new tasks](results/new-tasks/README.md) by which the forecast may be amended, as far as it is "
-                "trained. Without one feature:",
+                "Rate: of runs by encoding and format; SRC: the same with its bit. Without one feature:",
                 markdown_table(("without", *parts), without_rows(answer)),
                 "Of the failing runs for which it says where, so many fail first at that scale, within one, and right "
                 "after training:",
@@ -179,24 +179,26 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "## Where it is wrong",
                 "The named tasks on which it errs most, before runs of the same cell are looked at:",
                 markdown_table(WORST, worst_rows(answer)),
-                "It knows neither the optimiser nor the size of the model, the start of the label tables, or the "
-                "filler, and all of these decide some cells. It counts tasks trained on scales 1-5 and tested to 20 "
-                "alone; elsewhere it assumes that the same answers of the rules mean the same share. A question that "
-                f"tests beyond scale {LARGEST} is answered by a copy, trained on scales 1-{TRAINED} and tested at the "
-                "same ratio: what changes at a length between the two is not seen. No recorded "
-                "random task lacks a circuit, has labels that depend on content, or copies the query's own token in "
-                "all steps but the first: there it is out of its depth.",
+                "It knows neither the optimiser nor the size of the model or the filler; of starts of label tables it "
+                "knows N(0, 1) and, for ape, rpe and ipe, N(0, 0.02^2). All of these decide some cells. It counts "
+                "tasks trained on scales 1-5 and tested to 20 alone; elsewhere it assumes that the same answers of the "
+                f"rules mean the same share. A question that tests beyond scale {LARGEST} is answered by a copy, "
+                f"trained on scales 1-{TRAINED} and tested at the same ratio: what changes at a length between the two "
+                "is not seen. No counted task lacks a circuit, has labels that depend on content, or copies the "
+                "query's own token in all steps but the first: there it is out of its depth.",
                 "## How it is made",
                 "The share of a row is smoothed from coarse to fine: all runs, then what training shows, then labels, "
-                f"then operands; each coarser share stands for {PRIOR} runs in the next one. The share of a single "
-                "cell follows a beta distribution about that of its row, of concentration "
+                f"the start of their tables, operands, and the number of symbols (many from {MANY_SYMBOLS} on); each "
+                f"coarser share stands for {PRIOR} runs in the next one, unless that has the same runs. The share of a "
+                "single cell follows a beta distribution about that of its row, of concentration "
                 f"{counted.concentrations[-1]:.2g} (the most likely one), updated by the runs of this cell, or of one "
-                "with the same sequences, that are on record, whatever their training. The interval holds 95 % of it. "
+                "with the same sequences, that are on record, whatever their training. The interval holds 95 % of it, "
+                "and the stated share. "
                 "Where most runs should fail, the breaking scale is the median of such runs on record, or of "
                 "comparable ones counted from the scale that a rule names.",
-                "Where no counted cell has all three features, a coarser row answers, about which cells vary more "
+                "Where no counted cell has all five features, a coarser row answers, about which cells vary more "
                 f"(concentration {_in_words(counted.concentrations[-2::-1])}, fitted likewise); how many are missing "
-                "is the **distance** of the forecast. At 3 nothing is shared: the forecast is out of its depth, says "
+                "is the **distance** of the forecast. At 5 nothing is shared: the forecast is out of its depth, says "
                 "so, names no breaking scale, and its interval is almost everything.",
             ]
         )

@@ -293,7 +293,7 @@ def forecast_table(forecasts: Forecasts) -> Group:
         filled(HEADINGS, folded),
         *notes,
         "generalize: share of fitting runs, 95% interval; breaks at: median, 80% between [F]",
-        "counted runs start their tables at N(0, 1), those of T5 and RPE-Square at N(0, 0.02^2)",
+        "counted runs start their tables at N(0, 1), some of ape, rpe and ipe, and all of T5, at N(0, 0.02^2)",
         "--rules: what each theory says; `lengthgen forecast`: how good forecasts are",
     )
 

@@ -45,7 +45,7 @@ from lengthgen.circuits.forecast.scores import (
     scores,
 )
 from lengthgen.circuits.forecast.table import PRIOR, fitted_table, middle, table_of
-from lengthgen.circuits.prediction_record import Counted, Prediction, VariantPrediction
+from lengthgen.circuits.prediction_record import FARTHEST, Counted, Prediction, VariantPrediction
 from lengthgen.circuits.src import traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import load
@@ -53,7 +53,8 @@ from lengthgen.empirical.studies.verdict.population import half_of
 
 CELL = RecordedCell(
     record="here", half=FITTED, task="t", base=None, encoding="rpe", train=5, test=20, digest="d",
-    features=Features(shown=Shown.ALL, labels=Labels.RELATIVE, operands="filled"), first_break=None,
+    features=Features(shown=Shown.ALL, labels=Labels.RELATIVE, start="", operands="filled", symbols="few"),
+    first_break=None,
     answers=dict.fromkeys(ANSWERED.values(), True),
     runs=5, fit=4, first_failures={7: 1},
 )  # fmt: skip
@@ -84,20 +85,19 @@ def test_rivals_score_what_was_measured_before_the_forecast_was_made(scored):
     assert brier["noise"] == pytest.approx(0.0255, abs=1e-4)
 
 
-def test_what_is_said_is_seen_within_a_twentieth_but_in_two_tenths(scored):
-    """The goal was .05 in all; docs/forecast.md names the tenths that miss it, of 14 and 16 languages."""
-    of_all = scored["parts"]["random tasks"]["calibration"]
-    tenths = {tenth["low"]: tenth for tenth in of_all if tenth["runs"] >= FEWEST}
-    off = {low for low, tenth in tenths.items() if abs(tenth["forecast"] - tenth["observed"]) > 0.05}
-    assert len(tenths) >= 5 and off <= {0.1, 0.2}
-    assert all(abs(tenth["forecast"] - tenth["observed"]) < 0.09 for tenth in tenths.values())
+def test_what_is_said_is_seen_within_a_twentieth(scored):
+    """The goal for each tenth with enough runs."""
+    tenths = [tenth for tenth in scored["parts"]["random tasks"]["calibration"] if tenth["runs"] >= FEWEST]
+    assert len(tenths) >= 5
+    assert all(abs(tenth["forecast"] - tenth["observed"]) <= 0.05 for tenth in tenths)
 
 
 def test_what_training_shows_carries_the_forecast(scored):
-    """Labels and operands add little; without what training shows the rate by encoding and format is as good."""
+    """The others add little; without what training shows the rate by encoding and format is as good."""
     without = {feature: of_parts["random tasks"] for feature, of_parts in scored["without"].items()}
     with_all = scored["parts"]["random tasks"]["brier"]["forecast"]
-    assert with_all < without["operands"] < without["labels"] < with_all + 0.005
+    others = {score for feature, score in without.items() if feature != "what training shows"}
+    assert with_all - 0.001 < min(others) < max(others) < with_all + 0.005
     rate = scored["parts"]["random tasks"]["brier"]["rate by encoding and format"]
     assert without["what training shows"] > rate > 2 * with_all
 
@@ -120,7 +120,7 @@ def test_new_tasks_are_told_apart_by_their_names():
 
 
 def test_breaking_scales_are_counted_beside_the_first_one_beyond_training():
-    features = Features(shown=Shown.NEW_ENTRIES, labels=Labels.RELATIVE, operands="aligned")
+    features = Features(shown=Shown.NEW_ENTRIES, labels=Labels.RELATIVE, start="", operands="aligned", symbols="few")
     late = replace(CELL, features=features, first_break=9, first_failures={9: 2, 10: 1, 6: 1})
     early = replace(late, test=100, first_failures={6: 4})
     counts = breaking([late, early, replace(late, first_break=None)], lambda cell: 0.1)
@@ -168,7 +168,7 @@ def test_a_share_is_smoothed_from_coarse_to_fine():
     other = replace(CELL, features=replace(CELL.features, operands="aligned"), fit=2, first_failures={6: 2})
     table = table_of([CELL, other])
     coarse = 1 / 2
-    for successes, runs in ((3, 6), (3, 6), (3, 6), (3, 4)):
+    for successes, runs in ((3, 6), (3, 4)):  # the rows between have the runs of the one above
         coarse = (successes + PRIOR * coarse) / (runs + PRIOR)
     assert table.share(CELL.features) == pytest.approx(coarse)
     unknown = replace(CELL.features, labels=Labels.OTHER)
@@ -183,19 +183,32 @@ def test_cells_that_agree_in_themselves_and_not_with_each_other_have_a_small_con
 
 def test_the_farther_the_counted_cells_the_wider_the_interval():
     table = fitted_table()
-    assert all(coarse < fine for coarse, fine in itertools.pairwise(table.concentrations))
-    near = Features(shown=Shown.NEW_ENTRIES, labels=Labels.RELATIVE, operands="aligned")
+    assert all(coarse <= fine for coarse, fine in itertools.pairwise(table.concentrations))
+    assert table.concentrations[0] < 1 < table.concentrations[-1]
+    near = Features(shown=Shown.NEW_ENTRIES, labels=Labels.RELATIVE, start="", operands="aligned", symbols="few")
     features = [
         near,
+        replace(near, symbols="none"),
         replace(near, operands="elsewhere"),
+        replace(near, start="0.1"),
         replace(near, labels=Labels.OTHER, operands="elsewhere"),
         replace(near, shown=Shown.NO_CIRCUIT),
     ]
-    assert [*map(table.distance, features)] == [0, 1, 2, 3]
+    assert [*map(table.distance, features)] == [0, 1, 2, 3, 4, FARTHEST]
     _, low, high = posterior(
-        table, features[3], OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter())
+        table, features[-1], OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter())
     )
     assert (low, high) == (0.0, 1.0), "out of its depth"
+
+
+def test_tables_that_start_elsewhere_are_told_apart_and_an_uncounted_start_is_named():
+    usual, small, other = (forecast("copy", each, format="aligned")[each] for each in STARTS)
+    assert small.share < usual.share and small.comparable != usual.comparable
+    assert "no counted run starts" not in usual.why + small.why
+    assert other.why.startswith("no counted run starts at 0.1: ") and other.distance == 3
+
+
+STARTS = ("ipe", "ipe[start=0.02]", "ipe[start=0.1]")
 
 
 def test_a_forecast_out_of_its_depth_says_so():
@@ -206,7 +219,7 @@ def test_a_forecast_out_of_its_depth_says_so():
 
 def test_runs_on_record_move_the_share_and_narrow_the_interval():
     table = fitted_table()
-    features = Features(shown=Shown.ALL, labels=Labels.ROTARY, operands="filled")
+    features = Features(shown=Shown.ALL, labels=Labels.ROTARY, start="", operands="filled", symbols="few")
     unseen = posterior(table, features, OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter()))
     failed = posterior(table, features, OnRecord(counted=Counted(runs=10, generalize=0), first_failures=Counter()))
     assert failed[0] < unseen[0] and failed[2] < unseen[2]
@@ -222,7 +235,8 @@ def test_the_middle_leaves_out_a_tenth_at_both_ends():
 def test_every_encoding_has_a_kind_of_labels():
     kinds = {"ipe": "ideal", "lbpe": "learned", "rpe": "relative", "clipped": "bounded relative", "rope": "rotary"}
     kinds |= {"alibi": "bias by distance", "ape": "absolute", "nope": "none", "fox": "other", "t5": "bounded relative"}
-    relation_of = {"ipe": "ideal", "fox": None}
+    kinds |= {"random-ape": "at random positions"}
+    relation_of = {"ipe": "ideal", "fox": None, "random-ape": None}
     for name in kinds:
         prediction = replace(NOTHING, encoding=name, relation=relation_of.get(name, name))
         assert labels_of(parse_encoding(name), prediction, 40).value == kinds[name]
@@ -331,10 +345,3 @@ def test_a_forecast_is_json_and_reads_back():
     assert {"runs", "generalize"} <= set(content["forecast"]["recorded"])
     assert Prediction.from_json(content) == prediction
     assert prediction.digest == replace(prediction, forecast=None).digest
-
-
-def test_a_start_that_no_counted_run_had_is_named_and_has_no_record():
-    answers = forecast("parity", "rpe[start=1],rpe[start=0.02]")
-    usual, other = answers["rpe"], answers["rpe[start=0.02]"]
-    assert usual.recorded.runs and not usual.why.startswith("no counted run")
-    assert not other.recorded.runs and other.why == f"no counted run starts at 0.02: {usual.why}"
