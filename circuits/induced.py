@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.search.partition import fewest_operators
-from lengthgen.circuits.tables import as_table, keys_of
+from lengthgen.circuits.tables import as_table, distinct, keys_of
 from lengthgen.circuits.task import Tokens
 from lengthgen.circuits.trace import Trace
 from lengthgen.infrastructure.brief import Brief, by_scale
@@ -310,7 +310,7 @@ def _distinct_columns(rows: Tokens, symbols: int) -> tuple[NDArray[Any], Tokens]
     The first result holds all rows but the last, each column as one value; the second holds the last row.
     """
     if symbols ** len(rows) <= np.iinfo(np.int64).max:
-        codes, tokens = np.divmod(np.unique(keys_of(rows, symbols)), symbols)
+        codes, tokens = np.divmod(distinct(keys_of(rows, symbols), symbols ** len(rows)), symbols)
         return codes, tokens.astype(np.uint8)
     packed = np.unique(np.ascontiguousarray(rows.T).view(f"S{len(rows)}").reshape(-1))
     columns = packed.view(np.uint8).reshape(-1, len(rows))

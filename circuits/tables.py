@@ -15,6 +15,8 @@ from lengthgen.circuits.trace import Trace
 
 MAX_BYTES = 200_000_000
 """Largest size in bytes of all tables of one step."""
+_FEW_CODES = 1 << 22
+"""Largest number of possible codes for which marking those that occur is faster than sorting."""
 _FEW = 256
 """Largest number of keys of an operator for which the entries of steps are remembered."""
 Table = int
@@ -30,6 +32,15 @@ def keys_of(arguments: Tokens, symbols: int) -> NDArray[np.int64]:
         keys *= symbols
         keys += row
     return keys
+
+
+def distinct(codes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return the distinct ones of some numbers below `count`, ascending."""
+    if count > _FEW_CODES:
+        return np.unique(codes)
+    occurs = np.zeros(count, dtype=bool)
+    occurs[codes] = True
+    return np.flatnonzero(occurs)
 
 
 def counted_steps(trace: Trace, slots: int) -> int:
@@ -113,9 +124,7 @@ def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:
     """Return the partial table of a step through a wiring."""
     tokens = trace.tokens_at(position)
     codes = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols) * trace.symbols + tokens[position - 1]
-    # Counting is faster than sorting if there are few distinct codes.
-    few = trace.symbols ** (len(wiring) + 1) <= len(codes)
-    return as_table(np.flatnonzero(np.bincount(codes)) if few else np.unique(codes))
+    return as_table(distinct(codes, trace.symbols ** (len(wiring) + 1)))
 
 
 def add_by_table(
@@ -159,7 +168,8 @@ def _codes_of_orders(
     """
     members = np.array(sorted(set(orders[0])), dtype=np.int64)
     tokens = trace.tokens_at(position)
-    codes = np.unique(keys_of(tokens[members - 1], trace.symbols) * trace.symbols + tokens[position - 1])
+    codes = keys_of(tokens[members - 1], trace.symbols) * trace.symbols + tokens[position - 1]
+    codes = distinct(codes, trace.symbols ** (len(members) + 1))
     keys, values = codes // trace.symbols, codes % trace.symbols
     digits = keys // trace.symbols ** np.arange(len(members))[::-1, None] % trace.symbols
     places = trace.symbols ** np.arange(len(orders[0]))[::-1]

@@ -117,14 +117,14 @@ def own_token_decides(traces: Sequence[Trace], train: int) -> OwnToken:
         train: largest scale of training.
     """
     trained = max(len(trace.steps) for trace in traces[:train])
+    symbols = traces[-1].symbols
     for kind, skipped in ((OwnToken.BUT_FIRST, 1), (OwnToken.LATER, trained)):
-        pairs = {
-            (own, output)
-            for trace in traces[train:]
-            for position in trace.steps[skipped:]
-            for own, output in np.unique(trace.tokens_at(position)[position - 2 : position], axis=1).T.tolist()
-        }
-        if len({own for own, _ in pairs}) == len(pairs):  # no token has two outputs
+        follows = np.zeros((symbols, symbols), dtype=bool)
+        for trace in traces[train:]:
+            for position in trace.steps[skipped:]:
+                own, output = trace.tokens_at(position)[position - 2 : position]
+                follows[own, output] = True
+        if (follows.sum(axis=1) <= 1).all():  # no token has two outputs
             return kind
     return OwnToken.FEWER
 
