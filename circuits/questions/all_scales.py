@@ -15,8 +15,8 @@ from functools import cache
 from lengthgen.circuits.clock import Clock, OutOfTime
 from lengthgen.circuits.questions.periodic_circuit import AllScalesError, PeriodicCircuit, check_proof
 from lengthgen.circuits.questions.rules import NEAR, read_off
-from lengthgen.circuits.questions.views import Steps, TooManyError
-from lengthgen.circuits.search.partition import Partition, fewest_operators, minimal_tables
+from lengthgen.circuits.questions.views import Steps, TooManyError, nearest_first
+from lengthgen.circuits.search.partition import Compatibility, Partition, fewest_operators, minimal_tables
 from lengthgen.circuits.src import MAX_ARITY
 from lengthgen.circuits.tables import Table
 from lengthgen.circuits.task import TaskError
@@ -32,20 +32,23 @@ class AllScales:
 
     Attributes:
         arity: number of slots of every operator.
-        values: scale -> SRC, at the scales asked for; math.inf if infeasible, None if it was not decided.
+        bounds: scale -> lower and upper bound of SRC, at the scales asked for; math.inf if infeasible. The upper one is
+            None if none is known.
+        values: scale -> SRC at these scales; None if it was not decided.
         constant_from: scale from which on SRC is `value` at all scales; None if that was not decided.
         value: SRC at all scales from `constant_from` on; math.inf if infeasible, None if it was not decided.
-        upper: upper bound of SRC at all scales; math.inf if none is known.
+        upper: upper bound of SRC at all scales; None if none is known.
         circuit: circuit of `upper` operators that is right at all scales; None if there is none.
         coverage_scale: first scale up to which every entry of the circuit's tables occurs; None without a circuit.
         why: reason for the value, or for its absence, as a sentence.
     """
 
     arity: int
+    bounds: Mapping[int, tuple[float, float | None]]
     values: Mapping[int, float | None]
     constant_from: int | None
     value: float | None
-    upper: float
+    upper: float | None
     circuit: PeriodicCircuit | None
     coverage_scale: int | None
     why: str
@@ -62,89 +65,113 @@ def src_for_all_scales(
     Raises:
         ValueError: the arity is not positive.
         TaskError: the scale is below 1, or no arity is given and more than lengthgen.circuits.src.MAX_ARITY slots are
-            needed.
+            needed, or a limit ends the search for it.
     """
     if searched < 1:
         raise TaskError(f"machine '{machine.name}': a scale is at least 1, not {searched}")
     if arity is not None and arity < 1:
         raise ValueError(f"the arity is at least 1, not {arity}")
     clock = clock or Clock()
-    decision = _Decision(machine, arity or 1, searched, clock)
+    decision = _feasible(machine, searched, clock) if arity is None else _Decision(machine, arity, clock)
     try:
-        with clock.phase("views"):
-            if arity is None:
-                decision = _feasible(machine, searched, clock)
-            decision.explore()
-        with clock.phase("proof"):
-            decision.decide()
-            decision.find_circuit()
+        decision.decide()
+        decision.find_circuit()
     except (TooManyError, OutOfTime) as limit:
-        decision.why = f"the proof ended early: {limit}"
-    return decision.result()
+        decision.why = f"ended early: {limit}"
+    return decision.result(searched)
 
 
 def _feasible(machine: Transducer, searched: int, clock: Clock) -> "_Decision":
     """Return the decision at the least arity with which the scales up to `searched` are feasible."""
-    for arity in range(1, MAX_ARITY + 1):
-        decision = _Decision(machine, arity, searched, clock)
-        decision.explore(searched)
-        if decision.infeasible is None:
-            return decision
+    try:
+        for arity in range(1, MAX_ARITY + 1):
+            decision = _Decision(machine, arity, clock)
+            if decision.is_feasible(searched):
+                return decision
+    except (TooManyError, OutOfTime) as limit:
+        raise TaskError(f"machine '{machine.name}': its least arity is not known, {limit}: name one") from limit
     raise TaskError(f"machine '{machine.name}': scale {decision.infeasible} needs an arity above {MAX_ARITY}; name one")
 
 
 class _Decision:
-    """Bounds of SRC at the scales and at all scales, narrowed step by step, so that a limit leaves those so far."""
+    """Bounds of SRC, narrowed scale by scale, so that a limit leaves those so far."""
 
-    def __init__(self, machine: Transducer, arity: int, searched: int, clock: Clock) -> None:
-        self.machine, self.arity, self.searched, self.clock = machine, arity, searched, clock
+    def __init__(self, machine: Transducer, arity: int, clock: Clock) -> None:
+        self.machine, self.arity, self.clock = machine, arity, clock
         self.steps = Steps(machine, arity, clock)
         self._kind = cache(self._kind_of)
         self._fewest = cache(self._fewest_of)
+        self._agree = Compatibility(len(machine.alphabet))
         self.infeasible: int | None = None
-        self.bounds: dict[int, tuple[float, float]] = {}
+        self.bounds: dict[int, tuple[float, float | None]] = {}
         self.operators: tuple[Table, ...] = ()
         self.circuit: PeriodicCircuit | None = None
         self.coverage_scale: int | None = None
         self.why = ""
 
-    def explore(self, most: int | None = None) -> None:
-        """Extend the steps until their views repeat, to `most` inputs, or to the first that no arguments determine."""
-        while (
-            self.infeasible is None and self.steps.repeats is None and (most is None or len(self.steps.layers) <= most)
-        ):
-            if not self.steps.is_determined(len(self.steps.layers)):
+    def is_feasible(self, scale: int) -> bool:
+        """True if some arguments determine each step up to a scale; the steps are extended as far as that needs."""
+        while self.infeasible is None and len(self.steps.layers) <= scale:
+            if self.steps.is_determined(len(self.steps.layers)):
+                self.steps.extend()
+            else:
                 self.infeasible = len(self.steps.layers)
-            self.steps.extend()
+        return self.infeasible is None or scale < self.infeasible
 
     def decide(self) -> None:
-        """Narrow the bounds at each scale up to the one from which on the steps repeat, or up to an infeasible one."""
-        last = self.steps.repeats if self.infeasible is None else self.infeasible - 1
-        assert last is not None
-        if self.infeasible is not None:
-            self.bounds[self.infeasible] = math.inf, math.inf
-        if not last:
-            return
-        for within in NEAR:
-            near = self._fewest(self._kinds(last, within))
-            if not self.operators or near.upper < len(self.operators):
-                self.operators = near.operators
-                self.bounds |= dict.fromkeys(range(1, last + 1), (1, near.upper))
-            if near.upper == 1:
+        """Bound SRC at each scale, up to the one from which on the steps repeat or to an infeasible one."""
+        least: float = 1  # a later scale needs at least as many
+        for scale in itertools.count(1):
+            self.bounds[scale] = least, None
+            with self.clock.phase("views"):
+                feasible = self.is_feasible(scale)
+            if not feasible:
+                self.bounds[scale] = math.inf, math.inf
                 return
-        least = 1  # a later scale needs at least as many
-        for scale in range(1, last + 1):
-            if least < len(self.operators):
-                of_scale = self._fewest(self._kinds(scale, None))
-                least = max(least, of_scale.lower)
-                if scale == last and of_scale.upper < len(self.operators):
-                    self.operators = of_scale.operators
-                self.bounds[scale] = least, min(of_scale.upper, len(self.operators))
-            else:
-                self.bounds[scale] = least, least
-        for scale in range(1, last + 1):
-            low, high = self.bounds[scale]
-            self.bounds[scale] = low, min(high, len(self.operators))
+            with self.clock.phase("proof"):
+                self._bound(scale)
+            least = self.bounds[scale][0]
+            if self.steps.repeats is not None and scale >= self.steps.repeats:
+                break
+        for earlier, (low, high) in self.bounds.items():
+            assert high is not None
+            self.bounds[earlier] = low, min(high, len(self.operators))
+
+    def _bound(self, scale: int) -> None:
+        """Bound SRC at a scale.
+
+        If the operators so far serve its steps too, nothing changes. Else the nearest arguments bound it from above,
+        and if that is not enough, all arguments from both sides.
+        """
+        least, best = self.bounds[scale][0], math.inf
+        if extended := self._extended(scale, int(least)):
+            self.operators, self.bounds[scale] = extended, (least, least)
+            return
+        for within in (*NEAR, None):
+            some = self._fewest(self._kinds(scale, within))
+            if some.upper < best:
+                self.operators, best = some.operators, some.upper
+            if within is None:
+                least = max(least, some.lower)
+            self.bounds[scale] = least, best
+            if least == best:
+                return
+
+    def _extended(self, scale: int, most: int) -> tuple[Table, ...]:
+        """Return at most some number of operators, those so far with the entries of a scale; empty if that fails.
+
+        Each step takes the nearest arguments that fit.
+        """
+        operators = [*self.operators]
+        for t, end in ((scale, False), (scale + 1, True)):
+            ways = self.steps.ways(t, end=end, within=NEAR[0])
+            tables = sorted(ways, key=lambda table: nearest_first(ways[table]))
+            fits = ((table, at) for table in tables for at, known in enumerate(operators) if self._agree(known, table))
+            table, at = next(fits, (tables[0], len(operators)))
+            if at == most:
+                return ()
+            operators[at:] = [table | sum(operators[at : at + 1]), *operators[at + 1 :]]
+        return tuple(operators)
 
     def _fewest_of(self, kinds: frozenset[frozenset[Table]]) -> Partition:
         return fewest_operators([*kinds], len(self.machine.alphabet), self.clock)
@@ -183,42 +210,36 @@ class _Decision:
             self.coverage_scale = max(needed.values())
             return
 
-    def result(self) -> AllScales:
-        """Return what is known."""
-        upper = len(self.operators) if self.operators and self.infeasible is None else math.inf
-        value = self._value()
+    def result(self, searched: int) -> AllScales:
+        """Return what is known, of the scales up to `searched` and of all."""
+        known = {scale: bounds for scale, bounds in self.bounds.items() if bounds[1] is not None}
+        decided = self.infeasible in known or (self.steps.repeats or math.inf) in known
+        least, upper = known[max(known)] if known else (1, None)
+        value = least if decided and least == upper else None
         constant_from = None
         if value is not None:
-            constant_from = min(scale for scale, bounds in self.bounds.items() if bounds == (value, value))
-        last = max(self.bounds, default=0)
-        values: dict[int, float | None] = {}
-        for scale in range(1, self.searched + 1):
-            low, high = self.bounds.get(scale, (0, 1)) if scale <= last else (value, value)
-            values[scale] = low if low == high else None
+            constant_from = min(scale for scale, bounds in known.items() if bounds == (value, value))
+        bounds = {scale: known.get(scale, (least, upper if decided else None)) for scale in range(1, searched + 1)}
         return AllScales(
             arity=self.arity,
-            values=values,
+            bounds=bounds,
+            values={scale: low if low == high else None for scale, (low, high) in bounds.items()},
             constant_from=constant_from,
             value=value,
-            upper=upper,
+            upper=upper if decided else None,
             circuit=self.circuit,
             coverage_scale=self.coverage_scale,
             why=self.why or self._why(value, constant_from),
         )
 
-    def _value(self) -> float | None:
-        """Return SRC at all scales from some on; None if it is not decided."""
-        if self.infeasible is not None:
-            return math.inf
-        low, high = self.bounds.get(self.steps.repeats or 0, (0, 1))
-        return low if low == high else None
-
     def _why(self, value: float | None, constant_from: int | None) -> str:
         if self.infeasible is not None:
-            scale = self.infeasible
-            return f"no {self.arity} earlier positions determine the token at position {2 * scale + 1} of scale {scale}"
-        low, high = self.bounds[max(self.bounds)]
+            which = (
+                f"no {self.arity} earlier positions determine" if self.arity > 1 else "no earlier position determines"
+            )
+            return f"{which} the token at position {2 * self.infeasible + 1} of scale {self.infeasible}"
         if value is None:
+            low, high = self.bounds[max(self.bounds)]
             return f"SRC is at least {low:.0f} and at most {high:.0f} at large scales: {self.clock.reason()}"
         lower = f"SRC is at least {value:.0f} at scale {constant_from}"
         if self.circuit is None:

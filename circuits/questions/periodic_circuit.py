@@ -7,11 +7,11 @@ are enumerated from the machine's table alone; a circuit that is right at each o
 that is wrong at some is wrong at some scale.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lengthgen.circuits.circuit import CircuitError
 from lengthgen.circuits.questions.views import TooManyError
@@ -155,15 +155,61 @@ class PeriodicCircuit:
         """Return the rules in words, separated by "; "."""
         lines = []
         for rule, alike in groupby(range(len(self.first)), key=lambda index: self.first[index].step):
-            steps = [*alike]
-            which = self.shape.text(steps[0]) if len(steps) == 1 else f"steps t = {steps[0] + 1} to {steps[-1] + 1}"
-            lines.append(f"{which}: {_rule_text(rule)}")
-        for index, phase in enumerate(self.repeated, start=len(self.first)):
-            lines.append(f"{self.shape.text(index)}: {_rule_text(phase.step)}")
-        ends = {phase.end: f", {self.shape.text(index)}" for index, phase in enumerate(self.phases)}
-        for end, when in ends.items():
-            lines.append(f"step t = n+1, '{END}'{when if len(ends) > 1 else ''}: {_rule_text(end)}")
+            steps = [index + 1 for index in alike]
+            lines.append(f"step{'s' * (len(steps) > 1)} t = {_listed(steps)}: {_rule_text(rule)}")
+        for rule, which in _grouped(self.repeated, lambda phase: phase.step).items():
+            lines.append(f"every step t{self._turns(which)}: {_rule_text(rule)}")
+        ends = {phase.end for phase in self.phases[1:]} or {self.phases[0].end}  # no scale has '$' at step 1
+        when = f"step t = n+1, '{END}'"
+        if len(ends) == 1:
+            return "; ".join([*lines, f"{when}: {_rule_text(*ends)}"])
+        for index, phase in enumerate(self.first[1:], start=2):
+            lines.append(f"{when}, t = {index}: {_rule_text(phase.end)}")
+        for rule, which in _grouped(self.repeated, lambda phase: phase.end).items():
+            lines.append(f"{when}, every t{self._turns(which)}: {_rule_text(rule)}")
         return "; ".join(lines)
+
+    def _turns(self, which: Sequence[int]) -> str:
+        """Return which steps have some repeated phases, given by their indices, in words."""
+        first, period = self.shape
+        above = f" above {first}" if first else ""
+        if len(which) == period:
+            return above
+        return f" = {_listed(sorted((first + index + 1) % period for index in which))} mod {period}{above}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the rules as [operator, places] of each step and '$', and the entries of each operator."""
+
+        def phases(of: Sequence[Phase]) -> list[dict[str, Any]]:
+            return [
+                {name: [rule.operator + 1, [*map(str, rule.places)]] for name, rule in phase._asdict().items()}
+                for phase in of
+            ]
+
+        return {
+            "first": phases(self.first),
+            "repeated": phases(self.repeated),
+            "operators": [[[*key, token] for key, token in operator.items()] for operator in self.operators],
+        }
+
+
+def _grouped(phases: Sequence[Phase], rule_of: Callable[[Phase], Rule]) -> dict[Rule, list[int]]:
+    """Return rule -> the indices of the phases that have it."""
+    which: dict[Rule, list[int]] = {}
+    for index, phase in enumerate(phases):
+        which.setdefault(rule_of(phase), []).append(index)
+    return which
+
+
+def _listed(steps: Sequence[int]) -> str:
+    """Return ascending numbers in words, such as "3-5, 7"."""
+    runs: list[list[int]] = []
+    for step in steps:
+        if runs and step == runs[-1][-1] + 1:
+            runs[-1].append(step)
+        else:
+            runs.append([step])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def _rule_text(rule: Rule) -> str:

@@ -326,7 +326,8 @@ def _findings(answer: Mapping[str, Any]) -> list[str]:
 
 def all_scales_screen(answer: Mapping[str, Any]) -> Screen:
     """Return SRC by scale, its value at all scales, and the reason."""
-    table = filled(("scales", "SRC"), ((scales, _known(value)) for scales, value in _runs_of_scales(answer["src"])))
+    bounds = {scale: bounds_text(*bounds) for scale, bounds in answer["bounds"].items()}
+    table = filled(("scales", "SRC"), _runs_of_scales(bounds))
     proved = (
         f"SRC is {answer['value']} at all scales from {answer['constant_from']} on"
         if answer["value"] is not None

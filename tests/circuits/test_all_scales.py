@@ -206,7 +206,7 @@ def test_the_reason_names_the_rules_of_the_circuit() -> None:
         src_for_all_scales(shifted(2, 2), 1).why
     )
     assert "every step t: operator 1 of x_t, x_1; " in src_for_all_scales(FIRST_XOR).why
-    assert "steps t = 1 to 8: operator 1 of x_t; every step t above 8: operator 2 of x_t; " in (
+    assert "steps t = 1-8: operator 1 of x_t; every step t above 8: operator 2 of x_t; " in (
         src_for_all_scales(late(8), 1).why
     )
 
@@ -315,21 +315,47 @@ def test_the_proof_accepts_a_changed_circuit_iff_it_is_right_on_all_prompts(seed
 
 
 def test_limits_end_a_proof_without_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (
-        src_for_all_scales(COPY, clock=Clock(steps=1)).why == "the proof ended early: the limit of 1 steps is reached"
-    )
+    with pytest.raises(TaskError, match=r"its least arity is not known, the limit of 1 steps is reached: name one"):
+        src_for_all_scales(COPY, clock=Clock(steps=1))
+    nothing = src_for_all_scales(COPY, 1, clock=Clock(steps=1))
+    assert nothing.why == "ended early: the limit of 1 steps is reached"
+    assert (nothing.bounds[1], nothing.upper) == ((1, None), None)
     circuit = src_for_all_scales(COPY).circuit
     with monkeypatch.context() as limits:
         limits.setattr(periodic_circuit, "MAX_CONFIGURATIONS", 2)
         result = src_for_all_scales(COPY)
         assert (result.value, result.circuit) == (1, None)
-        assert result.why == "the proof ended early: more than 2 configurations can be reached"
+        assert result.why == "ended early: more than 2 configurations can be reached"
         with pytest.raises(TooManyError):
             check_proof(COPY, circuit)
     monkeypatch.setattr(views, "MAX_VIEWS", 2)
     result = src_for_all_scales(counter(2), 2)
-    assert (result.value, result.upper) == (None, math.inf)
-    assert result.why == "the proof ended early: more than 2 views can be reached"
+    assert (result.value, result.upper) == (None, None)
+    assert result.why == "ended early: more than 2 views can be reached"
+
+
+def test_a_limit_leaves_the_values_of_the_scales_before_it() -> None:
+    """40 states that run in a circle: scale 3 is decided at once, and all scales need minutes."""
+    rng = random.Random(0)
+    step = {(s, c): ((s + 1) % 40, rng.choice("0123")) for s in range(40) for c in "0123"}
+    machine = Transducer(name="circle", inputs=tuple("0123"), start=0, step=step)
+    result = src_for_all_scales(machine, 2, searched=8, clock=Clock(steps=500_000_000))
+    assert result.value is None and result.why.startswith("ended early: the limit")
+    known = {scale: value for scale, value in result.values.items() if value is not None}
+    assert len(known) >= 3
+    searched = src(machine.task(), traces_up_to(machine.task(), 3), 2).values
+    assert all(known[scale] == searched[scale] for scale in (1, 2, 3))
+    assert all(low >= known[max(known)] for scale, (low, _) in result.bounds.items() if scale > max(known))
+
+
+def test_a_circuit_is_json_and_its_text_lists_the_steps_of_a_rule() -> None:
+    circuit = src_for_all_scales(shifted(2, 4), 1).circuit
+    assert (
+        "every step t = 1, 3 mod 4: operator 1 of x_t; every step t = 0, 2 mod 4" in circuit.text()
+        or circuit.shape.period == 2
+    )
+    content = json.loads(json.dumps(circuit.as_json()))
+    assert len(content["operators"]) == len(circuit.operators) and content["repeated"][0]["step"] == [1, ["x_t"]]
 
 
 def test_what_is_no_periodic_circuit_is_refused() -> None:

@@ -127,11 +127,11 @@ def _first_difference(first: PeriodicCircuit, second: PeriodicCircuit, machine: 
 def coverage_decides(
     machines: Sequence[Transducer] = TASKS, shows: Callable[[int], float] = lambda first: first
 ) -> Facts:
-    """Prompts, a wiring and operators make a task. If training reads every entry of the operators that a prompt of a
-    later scale reads, all operators that are right in training are right on the prompt. If it does not, there is a
-    second task of the same wiring, and so of the same roles: its sequences in training are the same, and so is all that
-    is computed from them, such as SRC; that of the prompt is another. No learner is right about the prompt in both
-    tasks. So coverage is necessary, and with the wiring given it is enough.
+    """Prompts, a wiring and operators make a task, with two tokens or more. If training reads every entry of the
+    operators that a prompt of a later scale reads, all operators that are right in training are right on the prompt. If
+    it does not, another token in the entry makes a second task of the same wiring: its sequences in training are the
+    same, and that of the prompt is another. No learner, a function of the training, is right about the prompt in both
+    tasks. So with the wiring given, coverage is necessary and enough.
     """
     for machine in machines:
         circuit = _circuit(machine)
@@ -165,9 +165,10 @@ def coverage_has_a_scale(
     settled: Callable[[int], int] = lambda scale: scale,
     covered: Mapping[str, int] = COVERED,
 ) -> Facts:
-    """For a finite-state task, the scale from which on training shows every entry that any scale reads is computed: 2
-    for parity, for the counter of base 3 and for x_t + x_1, 1 for copy, and 5 if the output changes at step 5. All
-    configurations that some prompt of some scale reaches are enumerated, each with its first scale.
+    """For a finite-state task, the scale from which on training shows every entry of the circuit that is found, and so
+    all that any scale reads, is computed: 2 for parity, for the counter of base 3 and for x_t + x_1, 1 for copy, and 5
+    if the output changes at step 5. The configurations that some prompt of some scale reaches are enumerated, and each
+    entry has a first scale that reads it.
     """
     for machine in machines:
         answer = src_for_all_scales(machine)
