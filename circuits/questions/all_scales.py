@@ -166,7 +166,9 @@ class _Decision:
         for t, end in ((scale, False), (scale + 1, True)):
             ways = self.steps.ways(t, end=end, within=NEAR[0])
             tables = sorted(ways, key=lambda table: nearest_first(ways[table]))
-            fits = ((table, at) for table in tables for at, known in enumerate(operators) if self._agree(known, table))
+            fits = (
+                (table, at) for table in tables for at, operator in enumerate(operators) if self._agree(operator, table)
+            )
             table, at = next(fits, (tables[0], len(operators)))
             if at == most:
                 return ()
@@ -212,14 +214,14 @@ class _Decision:
 
     def result(self, searched: int) -> AllScales:
         """Return what is known, of the scales up to `searched` and of all."""
-        known = {scale: bounds for scale, bounds in self.bounds.items() if bounds[1] is not None}
-        decided = self.infeasible in known or (self.steps.repeats or math.inf) in known
-        least, upper = known[max(known)] if known else (1, None)
+        bounded = {scale: bounds for scale, bounds in self.bounds.items() if bounds[1] is not None}
+        decided = self.infeasible in bounded or (self.steps.repeats or math.inf) in bounded
+        least, upper = bounded[max(bounded)] if bounded else (1, None)
         value = least if decided and least == upper else None
         constant_from = None
         if value is not None:
-            constant_from = min(scale for scale, bounds in known.items() if bounds == (value, value))
-        bounds = {scale: known.get(scale, (least, upper if decided else None)) for scale in range(1, searched + 1)}
+            constant_from = min(scale for scale, bounds in bounded.items() if bounds == (value, value))
+        bounds = {scale: bounded.get(scale, (least, upper if decided else None)) for scale in range(1, searched + 1)}
         return AllScales(
             arity=self.arity,
             bounds=bounds,

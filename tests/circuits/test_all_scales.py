@@ -341,11 +341,11 @@ def test_a_limit_leaves_the_values_of_the_scales_before_it() -> None:
     machine = Transducer(name="circle", inputs=tuple("0123"), start=0, step=step)
     result = src_for_all_scales(machine, 2, searched=8, clock=Clock(steps=500_000_000))
     assert result.value is None and result.why.startswith("ended early: the limit")
-    known = {scale: value for scale, value in result.values.items() if value is not None}
-    assert len(known) >= 3
+    decided = {scale: value for scale, value in result.values.items() if value is not None}
+    assert len(decided) >= 3
     searched = src(machine.task(), traces_up_to(machine.task(), 3), 2).values
-    assert all(known[scale] == searched[scale] for scale in (1, 2, 3))
-    assert all(low >= known[max(known)] for scale, (low, _) in result.bounds.items() if scale > max(known))
+    assert all(decided[scale] == searched[scale] for scale in (1, 2, 3))
+    assert all(low >= decided[max(decided)] for scale, (low, _) in result.bounds.items() if scale > max(decided))
 
 
 def test_a_circuit_is_json_and_its_text_lists_the_steps_of_a_rule() -> None:
