@@ -172,7 +172,7 @@ class _Decision:
             table, at = next(fits, (tables[0], len(operators)))
             if at == most:
                 return ()
-            operators[at:] = [table | sum(operators[at : at + 1]), *operators[at + 1 :]]
+            operators[at : at + 1] = [operators[at] | table if at < len(operators) else table]
         return tuple(operators)
 
     def _fewest_of(self, kinds: frozenset[frozenset[Table]]) -> Partition:
