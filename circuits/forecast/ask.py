@@ -169,7 +169,7 @@ def _start(features: Features, table: Table) -> str:
 
 def _why(features: Features, prediction: Prediction) -> str:
     low, high = prediction.complexity_train, prediction.complexity_test
-    if features.shown is Shown.UNKNOWN:
+    if features.shown in (Shown.DRAWN, Shown.UNKNOWN):
         return f"no rule answers: {prediction.why}"
     if features.shown is not Shown.NEW_ENTRIES or features.labels is Labels.LEARNED or low is None or high is None:
         return features.shown.value

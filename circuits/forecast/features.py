@@ -27,6 +27,7 @@ class Shown(StrEnum):
     NEW_KEYS = "keys that no step needs look new beyond training"
     NEW_ENTRIES = "steps need labels or operators that training never showed"
     NO_CIRCUIT = "some step needs too many tokens for a circuit"
+    DRAWN = "positions are drawn at random for each batch"
     UNKNOWN = "no rule answers"
 
 
@@ -49,7 +50,6 @@ class Labels(StrEnum):
     BIAS = "bias by distance"
     ABSOLUTE = "absolute"
     NONE = "none"
-    RANDOM = "at random positions"
     OTHER = "other"
 
 
@@ -89,8 +89,9 @@ def features_of(
         EncodingError: an object of the user's own cannot be loaded.
         RelationError: the relation gives no label to some pair.
     """
+    shown = shown_of(prediction, learned=spec.record.learns_labels, own_token=own_token)
     return Features(
-        shown=shown_of(prediction, learned=spec.record.learns_labels, own_token=own_token),
+        shown=Shown.DRAWN if shown is Shown.UNKNOWN and spec.record.drawn_from else shown,
         labels=labels_of(spec, prediction, length),
         start=start_of(spec),
         operands=operands,
@@ -162,7 +163,7 @@ def labels_of(spec: EncodingSpec, prediction: Prediction, length: int) -> Labels
     if encoding.learns_labels:
         return Labels.LEARNED
     if prediction.relation is None:
-        return Labels.RANDOM if encoding.drawn_from else Labels.OTHER
+        return Labels.OTHER
     if prediction.relation in IDEAL_RELATIONS:
         return Labels.IDEAL
     try:
@@ -190,7 +191,7 @@ def first_break(prediction: Prediction, shown: Shown, train: int) -> int | None:
         shown: what training shows of the test; where it shows all, no failure is expected.
         train: largest scale of training; a run that fits cannot break before.
     """
-    if shown in (Shown.ALL, Shown.FREE, Shown.COPIES, Shown.UNKNOWN):
+    if shown in (Shown.ALL, Shown.FREE, Shown.COPIES, Shown.DRAWN, Shown.UNKNOWN):
         return None
     variant = prediction.distractors_with_token
     breaks_at = prediction.breaks_at if variant is None else variant.breaks_at

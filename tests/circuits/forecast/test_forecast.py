@@ -215,6 +215,10 @@ def test_a_forecast_out_of_its_depth_says_so():
     answer = forecast("docs/results/new-tasks/public_tasks.py:mode", "rpe")["rpe"]
     assert answer.out_of_depth and answer.high - answer.low > 0.99 and answer.breaks_at is None
     assert not forecast("parity", "rpe")["rpe"].out_of_depth
+    of_copy = forecast("copy", "fox,random-ape")
+    assert of_copy["fox"].out_of_depth and not of_copy["random-ape"].out_of_depth, (
+        "runs at random positions say nothing"
+    )
 
 
 def test_runs_on_record_move_the_share_and_narrow_the_interval():
@@ -235,8 +239,7 @@ def test_the_middle_leaves_out_a_tenth_at_both_ends():
 def test_every_encoding_has_a_kind_of_labels():
     kinds = {"ipe": "ideal", "lbpe": "learned", "rpe": "relative", "clipped": "bounded relative", "rope": "rotary"}
     kinds |= {"alibi": "bias by distance", "ape": "absolute", "nope": "none", "fox": "other", "t5": "bounded relative"}
-    kinds |= {"random-ape": "at random positions"}
-    relation_of = {"ipe": "ideal", "fox": None, "random-ape": None}
+    relation_of = {"ipe": "ideal", "fox": None}
     for name in kinds:
         prediction = replace(NOTHING, encoding=name, relation=relation_of.get(name, name))
         assert labels_of(parse_encoding(name), prediction, 40).value == kinds[name]
