@@ -1,10 +1,12 @@
 """Recorded runs are told as they are: tables, hashes and numbers of docs/results/*/README.md and docs/findings.md."""
 
+import hashlib
 import json
 import re
 import runpy
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product, takewhile
 from pathlib import Path
@@ -15,8 +17,10 @@ import pytest
 from scipy.stats import fisher_exact
 
 from lengthgen.circuits.forecast.rates import recorded_rates
+from lengthgen.circuits.forecast.record import DRAWN, RecordedCell, recorded_cells
 from lengthgen.circuits.forecast.record import FITTED as AMENDMENT
-from lengthgen.circuits.forecast.scores import new_kind
+from lengthgen.circuits.forecast.scores import NEW_KINDS, Part, brier, new_kind
+from lengthgen.circuits.forecast.table import table_of
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.studies.verdict.frozen import load_frozen
 from lengthgen.empirical.studies.verdict.pairs import reached
@@ -129,6 +133,41 @@ def test_the_page_of_new_tasks_counts_what_is_trained() -> None:
     scores = ", ".join(f"{loss / fit:.3f} {kind} ({fit} runs)" for kind, (loss, fit) in sorted(losses.items()))
     assert f"scores {scores}" in said("new-tasks")
     assert f"({small[0]} of {small[1]} runs generalize; it said" in said("new-tasks")
+
+
+def test_the_page_of_new_tasks_says_what_leaving_out_an_eighth_of_the_tasks_gave() -> None:
+    drawn = [cell for cell in recorded_cells() if cell.counts and cell.fit]
+    new = [cell for cell in drawn if cell.record == DRAWN[-1]]
+
+    def eighth(cell: RecordedCell) -> int:
+        return int(hashlib.sha256(f"{cell.task}{cell.base}".encode()).hexdigest(), 16) % 8
+
+    def plain(cell: RecordedCell) -> RecordedCell:
+        return replace(cell, features=replace(cell.features, start="", symbols=""))
+
+    old = [plain(cell) for cell in drawn if cell.record != DRAWN[-1]]
+    before, after = dict[str, float](), dict[str, float]()
+    for left_out in range(8):
+        tables = (table_of(cell for cell in each if eighth(cell) != left_out) for each in (old, drawn))
+        first, second = tables
+        for cell in new:
+            if eighth(cell) == left_out:
+                before[cell_name(cell)] = first.share(plain(cell).features)
+                after[cell_name(cell)] = second.share(cell.features)
+
+    def score(shares: Mapping[str, float], kind: str = "") -> str:
+        cells = [cell for cell in new if kind in ("", new_kind(cell.task))]
+        return f"{brier(Part(name='', cells=cells, by_run=True), lambda cell: shares[cell_name(cell)]):.3f}"
+
+    by_kind = ", ".join(f"{score(after, kind)} {kind}" for kind in NEW_KINDS)
+    by_hand = len({cell.task for cell in new if new_kind(cell.task) == NEW_KINDS[-1]})
+    assert f"{score(before)} became {score(after)} on these runs ({by_kind}, which are {by_hand} tasks)" in said(
+        "new-tasks"
+    )
+
+
+def cell_name(cell: RecordedCell) -> str:
+    return f"{cell.name}/{cell.features.operands}/{cell.encoding}"
 
 
 PAIRS = "| rule | against | in use | ideal | all |"

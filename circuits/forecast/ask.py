@@ -11,7 +11,7 @@ from lengthgen.circuits.forecast.copies import Copy, copy_of
 from lengthgen.circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import OnRecord, on_record, version
-from lengthgen.circuits.forecast.table import FEATURES, Table, fitted_table, middle
+from lengthgen.circuits.forecast.table import FEATURES, Table, fitted_table, keys_of, middle
 from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import FARTHEST, Counted, Forecast, Prediction
@@ -163,7 +163,8 @@ def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | No
 
 def _start(features: Features, table: Table) -> str:
     """Return a warning if no counted table of these labels starts like this one; empty if some does."""
-    unusual = features.start and table.distance(features) > len(FEATURES) - FEATURES.index("operands")
+    with_start = keys_of(features)[FEATURES.index("start") + 1]
+    unusual = features.start and with_start not in table.rows
     return f"no counted run starts at {features.start}: " if unusual else ""
 
 

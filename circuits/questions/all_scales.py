@@ -34,7 +34,6 @@ class AllScales:
         arity: number of slots of every operator.
         bounds: scale -> lower and upper bound of SRC, at the scales asked for; math.inf if infeasible. The upper one is
             None if none is known.
-        values: scale -> SRC at these scales; None if it was not decided.
         constant_from: scale from which on SRC is `value` at all scales; None if that was not decided.
         value: SRC at all scales from `constant_from` on; math.inf if infeasible, None if it was not decided.
         upper: upper bound of SRC at all scales; None if none is known.
@@ -45,13 +44,17 @@ class AllScales:
 
     arity: int
     bounds: Mapping[int, tuple[float, float | None]]
-    values: Mapping[int, float | None]
     constant_from: int | None
     value: float | None
     upper: float | None
     circuit: PeriodicCircuit | None
     coverage_scale: int | None
     why: str
+
+    @property
+    def values(self) -> dict[int, float | None]:
+        """Scale -> SRC at the scales asked for; None if it was not decided."""
+        return {scale: low if low == high else None for scale, (low, high) in self.bounds.items()}
 
 
 def src_for_all_scales(
@@ -225,7 +228,6 @@ class _Decision:
         return AllScales(
             arity=self.arity,
             bounds=bounds,
-            values={scale: low if low == high else None for scale, (low, high) in bounds.items()},
             constant_from=constant_from,
             value=value,
             upper=upper if decided else None,

@@ -64,24 +64,6 @@ class Phase(NamedTuple):
     end: Rule
 
 
-class Shape(NamedTuple):
-    """Numbers of phases of the first steps, and of the steps after them, where phases repeat."""
-
-    first: int
-    period: int
-
-    def following(self, phase: int) -> int:
-        """Return the index of the phase after that of an index."""
-        return phase + 1 if phase + 1 < sum(self) else self.first
-
-    def text(self, phase: int) -> str:
-        """Return the steps of a phase in words."""
-        if phase < self.first:
-            return f"step t = {phase + 1}"
-        turn = f" = {(phase + 1) % self.period} mod {self.period}" if self.period > 1 else ""
-        return f"every step t{turn}{f' above {self.first}' if self.first else ''}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class PeriodicCircuit:
     """Circuit of a transducer's task at all scales, given by finitely many rules.
@@ -121,11 +103,6 @@ class PeriodicCircuit:
                     raise CircuitError(f"a periodic circuit of arity {self.arity} cannot have the rule {rule}")
 
     @property
-    def shape(self) -> Shape:
-        """Numbers of phases."""
-        return Shape(len(self.first), len(self.repeated))
-
-    @property
     def phases(self) -> tuple[Phase, ...]:
         """Phases of first steps, then those that repeat."""
         return (*self.first, *self.repeated)
@@ -134,6 +111,10 @@ class PeriodicCircuit:
     def places(self) -> frozenset[Place]:
         """All places that some rule reads."""
         return frozenset(place for phase in self.phases for rule in phase for place in rule.places)
+
+    def following(self, phase: int) -> int:
+        """Return the index of the phase after that of an index."""
+        return phase + 1 if phase + 1 < len(self.phases) else len(self.first)
 
     def steps(self, inputs: Sequence[str]) -> Iterator[tuple[int, Key, str | None]]:
         """Yield operator, key and token of each step after some inputs, '$' included; None if a table has no entry."""
@@ -149,7 +130,7 @@ class PeriodicCircuit:
             if token is None:
                 return
             outputs.append(token)
-            phase = self.shape.following(phase)
+            phase = self.following(phase)
 
     def text(self) -> str:
         """Return the rules in words, separated by "; "."""
@@ -169,9 +150,14 @@ class PeriodicCircuit:
             lines.append(f"{when}, every t{self._turns(which)}: {_rule_text(rule)}")
         return "; ".join(lines)
 
+    def when(self, phase: int) -> str:
+        """Return the steps of a phase, given by its index, in words."""
+        first = len(self.first)
+        return f"step t = {phase + 1}" if phase < first else f"every step t{self._turns([phase - first])}"
+
     def _turns(self, which: Sequence[int]) -> str:
         """Return which steps have some repeated phases, given by their indices, in words."""
-        first, period = self.shape
+        first, period = len(self.first), len(self.repeated)
         above = f" above {first}" if first else ""
         if len(which) == period:
             return above
@@ -278,7 +264,7 @@ def check_proof(machine: Transducer, circuit: PeriodicCircuit) -> dict[tuple[int
         token, right = circuit.operators[rule.operator].get(key), configuration.output(machine)
         if token != right:
             raise AllScalesError(
-                f"at {circuit.shape.text(configuration.phase)} operator {rule.operator + 1} gives {token or 'nothing'} "
+                f"at {circuit.when(configuration.phase)} operator {rule.operator + 1} gives {token or 'nothing'} "
                 f"for {' '.join(key)}, not {right}: {configuration}"
             )
         needed.setdefault((rule.operator, key), step - (configuration.coming is None))
@@ -294,7 +280,7 @@ def configurations(machine: Transducer, circuit: PeriodicCircuit) -> Iterator[tu
 
     Raise TooManyError if there are more than MAX_CONFIGURATIONS.
     """
-    shape, fixed = circuit.shape, _fixed(circuit)
+    fixed = _fixed(circuit)
     window = {
         kind: max((place.back for place in circuit.places if (place.kind, place.at) == (kind, None)), default=0)
         for kind in "xy"
@@ -314,7 +300,7 @@ def configurations(machine: Transducer, circuit: PeriodicCircuit) -> Iterator[tu
         kept = tuple([now[place.kind] if place.at == step else token for place, token in zip(fixed, kept, strict=True)])
         inputs = (*inputs, coming)[max(0, len(inputs) + 1 - window["x"]) :]
         outputs = (*outputs, output)[max(0, len(outputs) + 1 - window["y"]) :]
-        following = shape.following(phase)
+        following = circuit.following(phase)
         for symbol in (*machine.inputs, None):
             successor = Configuration(following, state, inputs, outputs, kept, symbol)
             if successor not in reached:
