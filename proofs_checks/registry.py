@@ -45,6 +45,7 @@ ORDER = (
     "graph_alibi",
     "graph_alibi_matrices",
     "records",
+    "containments",
     "pola.theorem1",
     "pola.theorem2",
     "pola.definition3",

@@ -1,6 +1,8 @@
 """`lengthgen encodings`: position encodings with the properties that are computed from their formulas."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,8 +34,12 @@ def encodings(
     details: Details = False,
     as_json: Json = False,
 ) -> None:
-    """Print the properties of position encodings, computed from their formulas."""
-    answer = matrix_answer(selected(names)) if names else full_matrix()
+    """Print the properties of position encodings, computed from their formulas, and which of two contains the other."""
+    if names:
+        listed = selected(names)
+        answer = matrix_answer(listed) | {"containments": containments_answer(listed)}
+    else:
+        answer = full_matrix()
     show(answer, encodings_table(answer) if details else encodings_screen(answer), as_json)
 
 
@@ -41,6 +47,8 @@ RELATIVE = ("yes", "up to L", "no", "not decided")
 """Answers of `lengthgen.theory.laws.relative_law`, in the order of the groups of a screen."""
 DECIDED = ("translation", "norm_preserving", "streaming", "relabelling", "causal_only", "bounded")
 """Properties that are decided: True, False or None."""
+_MOST_PAIRS = 6
+"""Pairs of encodings whose answers are all on the first screen."""
 _ROW = record(
     **dict.fromkeys(
         ("name", "title", "weights", "window", "learned", "far_field", "auxiliary_losses", "defined_for"), TEXT
@@ -82,6 +90,18 @@ def matrix_answer(encodings: "Sequence[Encoding]") -> dict[str, Any]:
             with user_code(f"the formulas of '{encoding.name}' fail", error=EncodingError):
                 rows.append(_row(encoding))
     return {"encodings": rows, "without_formulas": _without_formulas(encodings), "label": "F"}
+
+
+def containments_answer(encodings: "Sequence[Encoding]") -> list[dict[str, Any]]:
+    """Return for each ordered pair if one encoding contains the other, up to W_q and W_k, and why."""
+    from lengthgen.theory.containment import compare
+    from lengthgen.theory.encodings.encoding import EncodingError
+
+    answers = []
+    for by, of in permutations([encoding for encoding in encodings if not encoding.no_formula], 2):
+        with user_code(f"the formulas of '{by.name}' or '{of.name}' fail", error=EncodingError):
+            answers.append(asdict(compare(by, of)))
+    return answers
 
 
 def full_matrix() -> dict[str, Any]:
@@ -151,7 +171,19 @@ def _row(encoding: "Encoding") -> dict[str, Any]:
 
 def encodings_screen(answer: Mapping[str, Any]) -> Screen:
     """Return the property matrix, or if it is longer than a screen the encodings by two of their properties."""
-    return Screen([encodings_table(answer), _groups(answer)])
+    return Screen([encodings_table(answer), Group(_groups(answer), *_containments(answer, details=False))])
+
+
+def _containments(answer: Mapping[str, Any], details: bool = True) -> list[Group]:
+    """Return the table of the ordered pairs of the named encodings, if any; of many only those that are not refuted."""
+    words = {True: "yes", False: "no", None: "open"}
+    pairs = answer.get("containments", [])
+    shown = pairs if details or len(pairs) <= _MOST_PAIRS else [each for each in pairs if each["holds"] is not False]
+    rows = [(f"{each['by']} contains {each['of']}", words[each["holds"]], each["reason"]) for each in shown]
+    note = "for every head of the second, some head of the first has the same weights: docs/theory/containment.md"
+    left = f"no: the {len(pairs) - len(shown)} other pairs (--details)" if len(shown) < len(pairs) else ""
+    table = filled(("up to W_q and W_k", "", "why"), rows)
+    return [titled("Containment [F]", table, *filter(None, (left, note)))] if pairs else []
 
 
 def _groups(answer: Mapping[str, Any]) -> Group:
@@ -198,7 +230,8 @@ def encodings_table(answer: Mapping[str, Any]) -> Group:
     notes += without_formulas(answer)
     also = [f"{name} ({', '.join(aliases)})" for name, aliases in answer.get("aliases", {}).items() if aliases]
     notes += [f"other names: {', '.join(also)}"] if also else []
-    return titled("Position encodings [F]", filled(("encoding", *headings), rows), *notes)
+    properties = titled("Position encodings [F]", filled(("encoding", *headings), rows), *notes)
+    return Group(properties, *_containments(answer))
 
 
 def without_formulas(answer: Mapping[str, Any]) -> list[str]:

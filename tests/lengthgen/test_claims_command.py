@@ -18,7 +18,7 @@ def kept(tmp_path, monkeypatch):
 def test_a_claim_is_found_by_what_it_says(run):
     code, out, err = run("claims", "rope", "special", "case", "grape")
     assert (code, err) == (0, "")
-    assert out.splitlines()[0].strip() == "4 claims"
+    assert out.splitlines()[0].strip() == "6 claims"
     assert "recovery-grape-commuting-rope GRAPE-M, commuting planes is RoPE" in " ".join(out.split())
 
 

@@ -1,0 +1,98 @@
+"""Containment of encodings: the whole table, its page, and heads that are compared as numbers."""
+
+from dataclasses import replace
+from itertools import permutations, product
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+from lengthgen.proofs_checks.recovery_graph import NON_EDGES
+from lengthgen.theory import containment
+from lengthgen.theory.containment import ALL, CONSTRUCTIONS, OPEN, PROPERTIES, RECORDS, compare, containments, decided
+from lengthgen.theory.encodings.catalogue import named
+from lengthgen.theory.encodings.encoding import Encoding
+from lengthgen.theory.scenes import Heads, visible_value
+
+PAGE = Path(__file__).parents[2] / "docs/theory/containment.md"
+
+
+def _contains(by: str, of: str) -> bool:
+    return by == of or bool(containments()[by, of].holds)
+
+
+def test_every_ordered_pair_has_an_answer_and_few_are_open():
+    answers = containments()
+    assert len(ALL) == 47
+    assert set(answers) == set(permutations(ALL, 2))
+    counts = [sum(answer.holds is value for answer in answers.values()) for value in (True, False, None)]
+    assert counts == [115, 2_035, 12]
+    assert f"**{counts[0]} are contained, {counts[1]:,} are not, and {counts[2]} are open.**" in PAGE.read_text("utf-8")
+
+
+def test_containment_is_transitive():
+    for by, of, last in permutations(ALL, 3):
+        if _contains(by, of) and _contains(of, last):
+            assert _contains(by, last)
+
+
+def test_the_page_lists_what_each_contains():
+    classes: list[list[str]] = []
+    for name in ALL:
+        home = next((each for each in classes if _contains(each[0], name) and _contains(name, each[0])), None)
+        classes.append([name]) if home is None else home.append(name)
+    lines = PAGE.read_text("utf-8").splitlines()
+    for members in classes:
+        below = [each[0] for each in classes if each is not members and _contains(members[0], each[0])]
+        direct = [name for name in below if not any(other != name and _contains(other, name) for other in below)]
+        unknown = [name for name in ALL if (members[0], name) in OPEN]
+        assert f"| {' = '.join(members)} | {', '.join(direct) or '-'} | {', '.join(unknown) or '-'} |" in lines
+
+
+def test_pairs_that_a_claim_of_its_own_refutes_are_not_contained():
+    pairs = [(edge.by, edge.of) for edge in NON_EDGES if edge.of in ALL]
+    assert len(pairs) >= 10
+    assert not any(_contains(*pair) for pair in pairs)
+
+
+def test_a_property_that_refutes_a_head_is_a_contradiction():
+    (path,) = (each for each in PROPERTIES if each.name == "path")
+    wrong = replace(path, kept_by=(*path.kept_by, "cable-log"), broken_by=("nope",))
+    with pytest.raises(containment.Contradiction, match="contains nope"):
+        decided(CONSTRUCTIONS, (wrong,))
+
+
+def test_no_property_tells_an_encoding_from_what_it_contains():
+    for each in PROPERTIES:
+        for by, of in product(each.kept_by, each.broken_by):
+            assert by == of or not _contains(by, of), (each.name, by, of)
+    (blind,) = (each for each in PROPERTIES if each.name == "blind query")
+    assert visible_value(blind.equation(Heads(encoding=RECORDS["rope"])), RECORDS["rope"]) is not None
+    assert blind.equation(Heads(encoding=RECORDS["alibi"])).expand() == 0
+
+
+def test_codes_are_arbitrary_vectors_where_all_heads_are_meant():
+    """W_q and W_k act on codes as well, so a property of the codes themselves is none of the heads."""
+    heads = (Heads(encoding=RECORDS["sinusoidal"], any_codes=every) for every in (False, True))
+    own, every = (each.preference("0 0", 1, (0, 1)) for each in heads)
+    theta = sp.Symbol("theta", positive=True)
+    assert sp.simplify(own - (sp.cos(theta) - 1)) == 0
+    assert len(every.free_symbols) == 6
+
+
+def test_own_encodings_are_compared_as_far_as_laws_and_equations_go():
+    rate = sp.Symbol("c", positive=True)
+    product_of_positions = Encoding(name="crossed", title="crossed", bias=lambda query, key, _: -rate * query * key)
+    answer = compare(named("alibi"), product_of_positions)
+    assert answer.holds is False and "common shift" in answer.reason
+    assert compare(product_of_positions, named("rope")).holds is False
+    assert compare(product_of_positions, named("alibi")).holds is None
+
+
+@pytest.mark.parametrize(("tokens", "hops"), [((0, 1), 1), ((1, 2), 2), ((3, 6), 4)])
+def test_hops_are_those_of_a_tree(tokens, hops):
+    graph = RECORDS["graph-alibi"]
+    names = " ".join("0" for _ in range(7))
+    score = Heads(encoding=graph).score(names, tokens[1], tokens[0])
+    slope = graph.parameters[0].symbol
+    assert int(visible_value(-score / slope, graph)) == hops
