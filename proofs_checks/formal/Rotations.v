@@ -1,6 +1,6 @@
 (* RoPE and HoPE: real sine, cosine and exponential, any real positions and frequencies. *)
 
-Require Import Reals Lra.
+Require Import Reals Lra Lia List.
 From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
 
@@ -102,25 +102,174 @@ Proof.
   pose proof (exp_increasing (- (0 + 1) * (1 - 0)) (- (0 - 1) * (1 - 0)) ltac:(lra)). lra.
 Qed.
 
-(* No real rates other than 0 make HoPE's planes turn: RoPE with frequency u is no case of real HoPE (part of claim
-   hope-6-real). *)
-Theorem hope_at_real_rate_is_not_rope : forall w w' u,
-  (forall q1 q2 k1 k2 j i, hope w w' q1 q2 k1 k2 j i = rope u q1 q2 k1 k2 j i) -> u = 0.
+(* Sum of c r^n over a list of pairs (c, r). *)
+Fixpoint powers (terms : list (R * R)) (n : nat) : R :=
+  match terms with nil => 0 | (c, r) :: rest => c * r ^ n + powers rest n end.
+Definition positive (terms : list (R * R)) := forall term, In term terms -> 0 < snd term.
+
+Lemma powers_app : forall first second n, powers (first ++ second) n = powers first n + powers second n.
+Proof. induction first as [|[c r] rest IH]; intros; simpl; [ring|]. rewrite IH. ring. Qed.
+(* The next term less r times this one: r itself goes, and every other factor changes. *)
+Definition without (r : R) (terms : list (R * R)) := map (fun term => (fst term * (snd term - r), snd term)) terms.
+Lemma powers_step : forall terms r n, powers terms (S n) - r * powers terms n = powers (without r terms) n.
+Proof. induction terms as [|[c s] rest IH]; intros; simpl; [ring|]. rewrite <- IH. simpl. ring. Qed.
+Lemma positive_without : forall r terms, positive terms -> positive (without r terms).
 Proof.
-  intros w w' u same. destruct (Req_dec u 0) as [zero|turns]; [exact zero|exfalso].
-  specialize (same 1 0 1 0 (PI / 2 / u) 0). rewrite hope_relative, rope_relative in same.
-  replace ((PI / 2 / u - 0) * u) with (PI / 2) in same by (field; exact turns).
-  rewrite cos_PI2 in same.
-  set (x := (PI / 2 / u - 0) * w) in same. set (y := - ((PI / 2 / u - 0) * w')) in same.
-  pose proof (exp_pos y). pose proof (exp_pos x). pose proof (exp_pos (- x)).
-  assert (0 < exp y * cosh x) by (apply Rmult_lt_0_compat; [assumption|unfold cosh; lra]).
-  lra.
+  intros r terms each term inside. apply in_map_iff in inside. destruct inside as [old [same inside]].
+  subst term. simpl. apply each. exact inside.
 Qed.
-Lemma hope_at_real_rate_is_not_rope_twin : ~ (forall w w' u,
-  (forall q1 q2 k1 k2 j i, hope w w' q1 q2 k1 k2 j i = rope u q1 q2 k1 k2 j i) -> u <> 0).
+
+Definition turning (a b t : R) (n : nat) := a * cos (INR n * t) - b * sin (INR n * t).
+Lemma turning_next : forall a b t n, turning a b t (S n)
+  = turning (a * cos t - b * sin t) (a * sin t + b * cos t) t n.
 Proof.
-  intros H. apply (H 0 0 0); [|reflexivity]. intros. rewrite hope_relative, rope_relative.
-  rewrite !Rmult_0_r, Ropp_0, exp_0, cos_0, sin_0, cosh_0, sinh_0. ring.
+  intros. unfold turning. rewrite S_INR. replace ((INR n + 1) * t) with (INR n * t + t) by ring.
+  rewrite cos_plus, sin_plus. ring.
+Qed.
+
+(* A sum of powers of positive numbers never turns. *)
+Lemma powers_do_not_turn : forall t, cos t <> 1 -> forall size terms, length terms = size -> positive terms ->
+  forall a b, (forall n, turning a b t n = powers terms n) -> a = 0.
+Proof.
+  intros t turns. pose proof (sin2_cos2 t) as circle. unfold Rsqr in circle.
+  induction size as [|size IH]; intros terms long each a b same.
+  - destruct terms; [|discriminate]. specialize (same O). unfold turning in same. simpl in same.
+    rewrite Rmult_0_l, cos_0, sin_0 in same. lra.
+  - destruct terms as [|[c r] rest]; [discriminate|].
+    assert (0 < r) as above by (apply (each (c, r)); left; reflexivity).
+    set (a' := a * (cos t - r) - b * sin t). set (b' := a * sin t + b * (cos t - r)).
+    assert (forall n, turning a' b' t n = powers (without r rest) n) as next.
+    { intros n. rewrite <- powers_step. pose proof (same (S n)) as later. pose proof (same n) as now.
+      rewrite turning_next in later. simpl in later, now. unfold turning, a', b' in *.
+      replace (powers rest (S n) - r * powers rest n)
+        with ((c * (r * r ^ n) + powers rest (S n)) - r * (c * r ^ n + powers rest n)) by ring.
+      rewrite <- later, <- now. ring. }
+    assert (positive (without r rest)) as others
+      by (apply positive_without; intros term inside; apply each; right; exact inside).
+    assert (length (without r rest) = size) as short by (unfold without; rewrite map_length; simpl in long; lia).
+    pose proof (IH _ short others a' b' next) as first.
+    assert (a' * cos t - b' * sin t = 0) as second.
+    { apply (IH (map (fun term => (fst term * snd term, snd term)) (without r rest)))
+        with (b := a' * sin t + b' * cos t).
+      - rewrite map_length. exact short.
+      - intros term inside. apply in_map_iff in inside. destruct inside as [old [equal inside]].
+        subst term. simpl. apply others. exact inside.
+      - intros n. rewrite <- turning_next, next. clear. induction (without r rest) as [|[d s] more IH]; simpl;
+          [reflexivity|]. rewrite IH. ring. }
+    rewrite first in second. unfold a' in first. subst b'. simpl in second.
+    destruct (Req_dec (sin t) 0) as [flat|slanted].
+    + rewrite flat in *.
+      assert ((cos t - 1) * (cos t + 1) = 0) as ends by nra.
+      apply Rmult_integral in ends. assert (cos t = - (1)) as back by lra. rewrite back in *.
+      assert (a * (- (1) - r) = 0) as none by lra. apply Rmult_integral in none. lra.
+    + set (b' := a * sin t + b * (cos t - r)) in *.
+      assert (b' * sin t = 0) as none by (replace (b' * sin t) with (- (0 * cos t - b' * sin t)) by ring; lra).
+      apply Rmult_integral in none. destruct none as [none|]; [unfold b' in none|contradiction].
+      assert (a * ((cos t - r) * (cos t - r) + sin t * sin t) = 0) as product
+        by (transitivity ((a * (cos t - r) - b * sin t) * (cos t - r) + (a * sin t + b * (cos t - r)) * sin t);
+          [ring|rewrite first, none; ring]).
+      apply Rmult_integral in product. destruct product as [|zero]; [assumption|].
+      pose proof (Rsqr_pos_lt (sin t) slanted) as some. unfold Rsqr in some.
+      pose proof (Rle_0_sqr (cos t - r)) as other. unfold Rsqr in other. lra.
+Qed.
+
+(* A matrix times contents of that many numbers, and scores of heads at the distance D. *)
+Definition times (width : nat) (W : nat -> nat -> R) (x : nat -> R) (row : nat) := over width (fun k => W row k * x k).
+Definition rope_head (planes : nat) (u x y : nat -> R) (D : R) :=
+  over planes (fun p => rope (u p) (x (2 * p)%nat) (x (2 * p + 1)%nat) (y (2 * p)%nat) (y (2 * p + 1)%nat) D 0).
+Definition hope_head (planes : nat) (w w' x y : nat -> R) (D : R) :=
+  over planes (fun p => hope (w p) (w' p) (x (2 * p)%nat) (x (2 * p + 1)%nat) (y (2 * p)%nat) (y (2 * p + 1)%nat) D 0).
+
+Lemma over_same : forall n f g, (forall p, (p < n)%nat -> f p = g p) -> over n f = over n g.
+Proof. induction n; intros; simpl; [reflexivity|]. rewrite (IHn f g), (H n); auto. Qed.
+Lemma over_one : forall n k f, (k < n)%nat -> (forall p, p <> k -> f p = 0) -> over n f = f k.
+Proof.
+  assert (forall n f, (forall p, (p < n)%nat -> f p = 0) -> over n f = 0) as none.
+  { induction n; intros f zero; simpl; [reflexivity|]. rewrite IHn, zero; auto. ring. }
+  induction n as [|n IH]; intros k f inside zero; [lia|]. simpl. destruct (Nat.eq_dec k n) as [last|before].
+  - subst k. rewrite none; [ring|]. intros p less. apply zero. lia.
+  - rewrite (IH k), (zero n); [ring|lia|lia|exact zero].
+Qed.
+Lemma exp_steps : forall a n, exp a ^ n = exp (a * INR n).
+Proof.
+  induction n as [|n IH]; [simpl; rewrite Rmult_0_r, exp_0; reflexivity|].
+  rewrite S_INR, Rmult_plus_distr_l, exp_plus, Rmult_1_r, <- IH. simpl. ring.
+Qed.
+Lemma head_of_powers : forall planes w w' x y, exists terms, positive terms /\
+  forall n, hope_head planes w w' x y (INR n) = powers terms n.
+Proof.
+  intros planes w w' x y. unfold hope_head. induction planes as [|p [terms [each same]]].
+  - exists nil. split; [intros term []|reflexivity].
+  - exists (((x (2 * p)%nat + x (2 * p + 1)%nat) * (y (2 * p)%nat + y (2 * p + 1)%nat) / 2, exp (- (w' p - w p)))
+      :: ((x (2 * p)%nat - x (2 * p + 1)%nat) * (y (2 * p)%nat - y (2 * p + 1)%nat) / 2, exp (- (w' p + w p)))
+      :: terms).
+    split.
+    + intros term [first|[second|other]]; [subst term; apply exp_pos|subst term; apply exp_pos|apply each; exact other].
+    + intros n. simpl. rewrite same, !exp_steps.
+      pose proof (hope_has_two_channels 1 (fun _ => w p) (fun _ => w' p) (fun _ => x (2 * p)%nat)
+        (fun _ => x (2 * p + 1)%nat) (fun _ => y (2 * p)%nat) (fun _ => y (2 * p + 1)%nat) (INR n) 0) as channels.
+      simpl in channels. rewrite !Rplus_0_l, Rminus_0_r in channels. rewrite channels. ring.
+Qed.
+
+Lemma full_turn : forall t, cos t = 1 <-> exists k : Z, t = 2 * IZR k * PI.
+Proof.
+  intros t. split.
+  - intros one. pose proof (cos_2a_sin (t / 2)) as half. replace (2 * (t / 2)) with t in half by field.
+    assert (sin (t / 2) = 0) as flat by nra.
+    destruct (sin_eq_0_0 _ flat) as [k turns]. exists k. lra.
+  - intros [k turns]. subst t. replace (2 * IZR k * PI) with (2 * (IZR k * PI)) by ring.
+    rewrite cos_2a_sin, sin_eq_0_1; [ring|]. exists k. reflexivity.
+Qed.
+
+(* A head of HoPE, of any number of planes, with any real parameters, W_q and W_k, has RoPE's score for all contents at
+   every distance 0, 1, 2, ... if and only if every frequency of RoPE is a multiple of 2 pi (claim hope-6-real). *)
+Theorem hope_is_rope_at_full_turns_alone : forall planes u,
+  (exists channels w w' Wq Wk, forall x y n,
+    hope_head channels w w' (times (2 * planes) Wq x) (times (2 * planes) Wk y) (INR n)
+    = rope_head planes u x y (INR n))
+  <-> (forall p, (p < planes)%nat -> exists k : Z, u p = 2 * IZR k * PI).
+Proof.
+  intros planes u. split.
+  - intros [channels [w [w' [Wq [Wk same]]]]] p inside. apply full_turn.
+    destruct (Req_dec (cos (u p)) 1) as [|turns]; [assumption|exfalso].
+    set (unit := fun k => if Nat.eqb k (2 * p) then 1 else 0).
+    specialize (same unit unit).
+    destruct (head_of_powers channels w w' (times (2 * planes) Wq unit) (times (2 * planes) Wk unit))
+      as [terms [each powered]].
+    assert (1 = 0) as wrong; [|lra].
+    apply (powers_do_not_turn (u p) turns (length terms) terms eq_refl each 1 0).
+    intros n. rewrite <- powered, same. unfold rope_head, turning.
+    rewrite (over_one planes p _ inside); unfold unit.
+    + rewrite rope_relative, Nat.eqb_refl, (proj2 (Nat.eqb_neq (2 * p + 1) (2 * p))) by lia.
+      rewrite Rminus_0_r. ring.
+    + intros other differs. rewrite rope_relative, !(proj2 (Nat.eqb_neq _ (2 * p))) by lia. ring.
+  - intros turns. exists planes, (fun _ => 0), (fun _ => 0).
+    set (same := fun row k : nat => if Nat.eqb k row then 1 else 0). exists same, same.
+    assert (forall x row, (row < 2 * planes)%nat -> times (2 * planes) same x row = x row) as kept.
+    { intros x row inside. unfold times. rewrite (over_one _ row _ inside); unfold same.
+      - rewrite Nat.eqb_refl. ring.
+      - intros k differs. rewrite (proj2 (Nat.eqb_neq k row)) by exact differs. ring. }
+    intros x y n. unfold hope_head, rope_head. apply over_same. intros p inside.
+    rewrite !kept by lia. rewrite hope_relative, rope_relative, Rminus_0_r.
+    destruct (turns p inside) as [k turn]. rewrite turn.
+    replace (INR n * (2 * IZR k * PI)) with (2 * IZR (Z.of_nat n * k) * PI)
+      by (rewrite mult_IZR, <- INR_IZR_INZ; ring).
+    rewrite (proj2 (full_turn _)) by (eexists; reflexivity).
+    rewrite (sin_eq_0_1 (2 * IZR (Z.of_nat n * k) * PI))
+      by (exists (2 * (Z.of_nat n * k))%Z; rewrite !mult_IZR; ring).
+    rewrite Rmult_0_r, Ropp_0, exp_0, cosh_0, sinh_0. ring.
+Qed.
+Lemma hope_is_rope_at_full_turns_alone_twin : ~ (forall planes u,
+  (exists channels w w' Wq Wk, forall x y n,
+    hope_head channels w w' (times (2 * planes) Wq x) (times (2 * planes) Wk y) (INR n)
+    = rope_head planes u x y (INR n))
+  <-> (forall p, (p <= planes)%nat -> exists k : Z, u p = 2 * IZR k * PI)).
+Proof.
+  intros H. destruct (proj1 (H 0%nat (fun _ => PI))) with (p := 0%nat) as [k turns].
+  - exists 0%nat, (fun _ => 0), (fun _ => 0), (fun _ _ => 0), (fun _ _ => 0). reflexivity.
+  - lia.
+  - pose proof PI_RGT_0. assert (1 = 2 * IZR k) as whole by nra.
+    rewrite <- mult_IZR in whole. apply eq_IZR in whole. lia.
 Qed.
 
 (* The complex exponential, and cosh and sinh of a complex number. *)
