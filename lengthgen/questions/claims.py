@@ -108,7 +108,13 @@ def page_answer(claim_id: str) -> dict[str, Any]:
         "decided_by": decided_at(claim),
         "lemmas": [lemma.statement for lemma in result.lemmas],
         "theorems": [
-            {"name": theorem.name, "file": theorem.file, "says": theorem.says, "statement": theorem.statement}
+            {
+                "name": theorem.name,
+                "file": theorem.file,
+                "says": theorem.says,
+                "statement": theorem.statement,
+                "definitions": list(theorem.definitions),
+            }
             for theorem in recorded.theorems_of(claim.id)
         ],
     }
@@ -184,7 +190,12 @@ def claim_page(answer: Mapping[str, Any]) -> Screen:
             [
                 line
                 for its in answer["theorems"]
-                for line in (its["says"], f"{its['name']}: {its['statement']}", f"proofs_checks/formal/{its['file']}.v")
+                for line in (
+                    its["says"],
+                    f"{its['name']}: {its['statement']}",
+                    *its["definitions"],
+                    f"proofs_checks/formal/{its['file']}.v",
+                )
             ],
         ),
         ("steps in Coq", answer["lemmas"]),

@@ -7,6 +7,7 @@ or (part of claim alibi-7).  Below its proof stands its false twin, a small chan
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -32,6 +33,9 @@ _THEOREM = re.compile(
     r"Theorem (?P<name>\w+)\s*:(?P<statement>.*?)\.\s*Proof\.(?P<proof>.*?)Qed\.",
     re.DOTALL,
 )
+_DEFINITION = re.compile(
+    r"^(?:Definition|Fixpoint|Inductive|Record) (?P<name>\w+)\b.*?\.(?=\s)", re.DOTALL | re.MULTILINE
+)
 _TWIN = r"Lemma {name}_twin\s*:\s*~ \((?P<statement>(?:(?!\bProof\b).)*?)\)\.\s*Proof\.(?:(?!\bProof\b).)*?\bQed\."
 _CLAIMS = r"claims? (?P<ids>[^)]*)"
 
@@ -51,6 +55,7 @@ class Theorem:
         claims: ids of the claims that it states.
         part_of: ids of the claims of which it states a part.
         statement: its statement.
+        definitions: definitions of its file that the statement rests on, in their order.
         digest: SHA-256 of the file.
     """
 
@@ -60,6 +65,7 @@ class Theorem:
     claims: tuple[str, ...]
     part_of: tuple[str, ...]
     statement: str
+    definitions: tuple[str, ...]
     digest: str
 
 
@@ -88,6 +94,7 @@ def theorems() -> tuple[Theorem, ...]:
 def parsed(text: str, file: str) -> list[Theorem]:
     """Theorems of one text; raises as `theorems` does."""
     read, commands = [], _without_comments(text)
+    defined = {match["name"]: " ".join(match[0].split()) for match in _DEFINITION.finditer(commands)}
     for match in _THEOREM.finditer(text):
         name, comment, statement = (" ".join(match[part].split()) for part in ("name", "comment", "statement"))
         refuted = re.search(_TWIN.format(name=name), commands, re.DOTALL)
@@ -105,6 +112,7 @@ def parsed(text: str, file: str) -> list[Theorem]:
                 claims=_listed(rf"\({_CLAIMS}\)", comment),
                 part_of=_listed(rf"\(part of {_CLAIMS}\)", comment),
                 statement=statement,
+                definitions=_behind(statement, defined),
                 digest=hashlib.sha256(text.encode()).hexdigest(),
             )
         )
@@ -113,6 +121,23 @@ def parsed(text: str, file: str) -> list[Theorem]:
     if without:
         raise SourceError(f"{file}.v: no words are written above {', '.join(without)}")
     return read
+
+
+def _behind(statement: str, defined: Mapping[str, str]) -> tuple[str, ...]:
+    """Definitions that a statement names, and those that these name."""
+    wanted: set[str] = set()
+    texts = [statement]
+    while texts:
+        text = texts.pop()
+        new = {name for name in defined if re.search(rf"\b{name}\b", text) and not _binds(text, name)} - wanted
+        wanted |= new
+        texts += [defined[name] for name in new]
+    return tuple(text for name, text in defined.items() if name in wanted)
+
+
+def _binds(text: str, name: str) -> bool:
+    """True if the text has a variable of this name."""
+    return bool(re.search(rf"(?:[({{]|\b(?:forall|exists|fun)\b)[\w' ]*\b{name}\b[\w' ]*(?::|,|=>)", text))
 
 
 def _listed(pattern: str, comment: str) -> tuple[str, ...]:

@@ -70,3 +70,21 @@ def test_the_theorems_name_claims_that_exist_and_are_those_that_coq_compiled() -
     assert len(theorems()) >= 30 and all(theorem.claims or theorem.part_of for theorem in theorems())
     assert named <= {claim.id for claim in registry.CLAIMS}
     assert recorded.record()["theorems"] == {theorem.name: theorem.digest for theorem in theorems()}, "make proofs"
+
+
+def test_a_theorem_comes_with_the_definitions_behind_it_and_no_others() -> None:
+    """A variable of a definition's name is no use of it."""
+    definitions = """
+Definition half (x : R) := x / 2.
+Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0
+  | S k => sum k f + half (f k) end.
+Definition y (x : R) := x + 1.
+"""
+    [theorem] = parsed(definitions + THEOREM.replace("x + y =", "sum x y ="), "S")
+    assert theorem.definitions == (
+        "Definition half (x : R) := x / 2.",
+        "Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S k => sum k f + half (f k) end.",
+    )
+    by_name = {theorem.name: theorem for theorem in theorems()}
+    assert by_name["theorem_1e"].definitions[-1] == "Definition lrc (l : list R) : nat := length (values l)."
+    assert len(by_name["src_never_falls"].definitions) == 3
