@@ -1,10 +1,13 @@
 """Containment of position encodings, decided for every ordered pair of them: for each head of one, one of the other.
 
-A head is a choice of an encoding's parameters and of W_q and W_k, of any width; each plane has its own parameters of
-planes. An encoding contains another if for every head of the other it has a head with the same attention weights: for
-all tokens and all keys up to the query, at all positions for which both are defined [F]. Parameters that a paper fixes
-by a rule, such as ALiBi's slopes, are free in their domains. Positions that are drawn are not chosen: the weights have
-to be equal whatever either encoding draws.
+A head is a choice of an encoding's parameters and of W_q and W_k, from the width of the contents to any width of the
+head; each plane has its own parameters of planes. Contents are any vectors of that width, and codes that are added to
+them have it too: plane l of a code with numbered planes is there once. An encoding contains another if for every head
+of the other it has a head with the same attention weights, for all tokens and all keys up to the query [F]. Parameters
+that a paper fixes by a rule, such as ALiBi's slopes, are free in their domains, and so is a graph that is given.
+Positions that are drawn are not chosen: the weights have to be equal whatever either encoding draws. Options have their
+defaults. An encoding with a table or a range of positions contains another if it does on all of its positions, however
+many there are.
 
 A construction proves that one encoding contains another. A property that all heads of one have and some head of the
 other lacks proves that it does not. Containment is transitive, so every further answer follows from these.
@@ -19,11 +22,12 @@ from itertools import product
 import sympy as sp
 
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.theory.encodings import absolute, biases, grape, hope, paths, relations, rotary
-from lengthgen.theory.encodings.catalogue import ENCODINGS, named, with_formulas
-from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser, Parameter, Recovery
+from lengthgen.theory.domains import assignment_allowed
+from lengthgen.theory.encodings import absolute, biases, grape, hope, paths, prism, relations, rotary
+from lengthgen.theory.encodings.catalogue import ENCODINGS, called, named, with_formulas
+from lengthgen.theory.encodings.encoding import Encoding, Family, Law, Normaliser, Parameter, Recovery
 from lengthgen.theory.laws import decide_law, decide_recovery
-from lengthgen.theory.scenes import Heads, visible_value
+from lengthgen.theory.scenes import Heads, OutOfScene, visible_value
 
 Assignment = Mapping[sp.Basic | type[sp.Function], sp.Expr]
 
@@ -48,13 +52,25 @@ def _of_vectors(name: str, label: Callable[[sp.Expr], sp.Expr]) -> Encoding:
 
 
 CLIPPED_AT = 8
+SILENT = grape.content_gate(sp.S.Zero)
 STAND_INS = {
     "rpe": _of_vectors("rpe", lambda distance: distance),
     "clipped": _of_vectors("clipped", lambda distance: sp.Min(distance, CLIPPED_AT)),
     "random-rpe": _of_vectors("random-rpe", lambda distance: distance),
     "grape-thin": replace(named("grape"), name="grape-thin", title="GRAPE-M, thin", aliases=(), recovers=()),
+    "grape-gated": replace(
+        named("grape-gated"),
+        parameters=tuple(
+            replace(parameter, domain=sp.FiniteSet(SILENT)) if parameter.family is Family.CONTENT else parameter
+            for parameter in named("grape-gated").parameters
+        ),
+    ),
 }
-"""Formulas of encodings whose records have none: of rank 4, thin GRAPE-M turns two planes of a head as GRAPE-M does."""
+"""Formulas of encodings whose records have none, or say nothing of W_q and W_k.
+
+Of rank 4, thin GRAPE-M turns two planes of a head as GRAPE-M does. A gate of GRAPE-A reads one direction of the head,
+and W_q and W_k may leave it 0: the gate is log 2 then, whatever the content.
+"""
 RECORDS: Mapping[str, Encoding] = {
     name: STAND_INS.get(name, encoding)
     for name, encoding in ENCODINGS.items()
@@ -179,6 +195,19 @@ CONSTRUCTIONS = (
         "alibi",
         {grape.EDGES: grape.CONTENT_FREE, grape.PATH_SLOPE: biases.ALIBI_SLOPE / sp.log(2)},
     ),
+    _head(
+        "grape-gated",
+        "alibi",
+        {
+            **dict.fromkeys((grape.QUERY_GATES, grape.KEY_GATES), SILENT),
+            grape.GRAPE_SLOPE: biases.ALIBI_SLOPE / (2 * SILENT),
+        },
+    ),
+    _head(
+        "prism",
+        "nope",
+        {prism.HISTOGRAMS: sp.Rational(1, 2), prism.POSITIONS: sp.Integer(2), rotary.FREQUENCY: sp.pi},
+    ),
     *(_head(name, "nope", {absolute.TABLE: sp.S.Zero}) for name in ("ape", "random-ape", "offset-ape")),
     *(_table_of(name) for name in ("sinusoidal", "haar", "dct")),
     *(_head(name, "nope", {VECTORS: sp.S.Zero}) for name in ("rpe", "clipped", "random-rpe")),
@@ -245,9 +274,9 @@ def _shown(claim: str, name: str, statement: str, *, kept: str, broken: str) -> 
     return Property(name=name, statement=statement, kept_by=kept_by, broken_by=broken_by, claim=claim)
 
 
-def _declared(law: Law, name: str, statement: str) -> Property:
+def _declared(law: Law, name: str, statement: str, *, neither: str = "") -> Property:
     """Law that records declare."""
-    kept = " ".join(record for record in ALL if law in RECORDS[record].laws)
+    kept = " ".join(record for record in ALL if law in RECORDS[record].laws and record not in neither.split())
     broken = " ".join(record for record in ALL if law not in RECORDS[record].laws)
     return replace(_shown("containment-laws", name, statement, kept=kept, broken=broken), law=law)
 
@@ -315,7 +344,12 @@ PROPERTIES = (
         kept=" ".join(ALL),
         broken=_DRAWING,
     ),
-    _declared(Law.TRANSLATION, "translation", "a common shift of all positions does not change the weights"),
+    _declared(
+        Law.TRANSLATION,
+        "translation",
+        "a common shift of all positions does not change the weights",
+        neither="prism",  # a shift puts tokens in front, and its histograms count them
+    ),
     _declared(Law.STREAMING, "streaming", "the weights of a query do not change as the sequence grows"),
     _equation(
         "contents",
@@ -389,14 +423,14 @@ PROPERTIES = (
     ),
     _equation(
         "power of the distance",
-        "among tokens of content 0 the logarithms b of the weights satisfy b(1) b(4) = b(2)^2",
+        "among tokens of content 0 the scores b, less that of the query itself, satisfy b(1) b(4) = b(2)^2",
         _power,
         kept=f"nope kerple-power xpos hope swat {_VECTORS} {_ROTATIONS} {_LINES} grape-gated grape-path "
         "fox cable cable-nw cable-gated cable-log",
     ),
     _equation(
         "square of the distance",
-        "among equal tokens the logarithms b of the weights satisfy e^-b(2) - 1 = 4 (e^-b(1) - 1)",
+        "among equal tokens the scores b, less that of the query itself, satisfy e^-b(2) - 1 = 4 (e^-b(1) - 1)",
         _square,
         kept="nope cable-log",
     ),
@@ -543,13 +577,6 @@ PROPERTIES = (
         broken=" ".join(name for name in ALL if name not in {"nope", *_DRAWING.split()}),
     ),
     _shown(
-        "grape-gated",
-        "gates",
-        "its weights depend on the contents otherwise than by q . k",
-        kept="grape-gated",
-        broken="alibi",
-    ),
-    _shown(
         "containment-prism",
         "large contents",
         "as all contents grow t times, a score over t^2 tends to q . k, the same for all positions",
@@ -611,8 +638,7 @@ OPEN: Mapping[tuple[str, str], str] = {
         ("seqpe", name): _TABLE_OF_DIGITS
         for name in f"{_LINES} t5 t5-bidirectional kerple-power kerple-log bam fire".split()
     },
-    ("fire", "seqpe"): _TABLE_OF_DIGITS,
-    ("prism", "nope"): "it is not known if PRISM's gates can keep the mean code of every token at 0",
+    ("fire", "seqpe"): f"{_TABLE_OF_DIGITS}, and 32 units of FIRE give few of them",
 }
 """Ordered pairs that are not decided, each with the reason."""
 
@@ -628,12 +654,18 @@ def containments() -> Mapping[tuple[str, str], Containment]:
 
 
 def compare(by: Encoding, of: Encoding) -> Containment:
-    """Return the answer for two encodings; for a user's own, as far as its special cases, the laws and equations go."""
-    if by.name in RECORDS and of.name in RECORDS:
+    """Return the answer for two encodings; for a user's own, as far as its special cases, the laws and equations go.
+
+    What an own encoding computes from tokens counts as any function of them. So it shows what its heads have in common,
+    but not that some head differs: the function may not be free.
+    """
+    if _is_listed(by) and _is_listed(of):
         return containments()[by.name, of.name]
     for recovery in by.recovers:
-        if recovery.of == of.name and _in_full(recovery) and decide_recovery(by, of, recovery).holds:
-            return Containment(by=by.name, of=of.name, holds=True, reason=str(_head("", "", recovery.assignment)))
+        special = _in_full(recovery) and (called(recovery.of) is of or recovery.of == of.name)
+        inside = special and assignment_allowed(by, recovery.assignment).holds
+        if inside and decide_recovery(by, of, recovery).holds:
+            return Containment(by=by.name, of=of.name, holds=True, reason=_text(recovery.assignment))
     for each in PROPERTIES:
         if (each.equation or each.law) and _keeps(by, each) and _breaks(of, each):
             reason = f"in all heads of {by.name}, {each.statement}"
@@ -642,20 +674,39 @@ def compare(by: Encoding, of: Encoding) -> Containment:
     return Containment(by=by.name, of=of.name, holds=None, reason=reason)
 
 
+def _is_listed(encoding: Encoding) -> bool:
+    """True for an encoding of the table, and not one of the user's own of the same name."""
+    record = RECORDS.get(encoding.name)
+    return record is not None and (encoding is record or encoding is called(encoding.name))
+
+
 def _keeps(encoding: Encoding, each: Property) -> bool:
-    if encoding.name in RECORDS:
+    if _is_listed(encoding):
         return encoding.name in each.kept_by
-    if each.equation:
+    if each.equation is None:
+        return each.law is not None and decide_law(encoding, each.law).holds is True and not _counts_tokens(encoding)
+    try:
         return bool(sp.expand(each.equation(Heads(encoding=encoding, any_codes=True))) == 0)
-    return each.law is not None and decide_law(encoding, each.law).holds is True
+    except OutOfScene:
+        return False
 
 
 def _breaks(encoding: Encoding, each: Property) -> bool:
-    if encoding.name in RECORDS:
+    if _is_listed(encoding):
         return encoding.name in each.broken_by
-    if each.equation:
+    if any(parameter.family is not Family.TABLE for parameter in encoding.parameters):
+        return False
+    if each.equation is None:
+        return each.law is not None and decide_law(encoding, each.law).holds is False
+    try:
         return visible_value(each.equation(Heads(encoding=encoding)), encoding) is not None
-    return each.law is not None and decide_law(encoding, each.law).holds is False
+    except OutOfScene:
+        return False
+
+
+def _counts_tokens(encoding: Encoding) -> bool:
+    """True if tokens in front of all others change what it computes."""
+    return any(parameter.family is Family.PREFIX for parameter in encoding.parameters)
 
 
 def decided(

@@ -6,9 +6,13 @@ the token's name in it; at "0" it is the value that the record declares for all 
 value at zero. What an encoding draws at random is a symbol for each draw.
 
 A symbol stands for any value, so what holds for the symbols holds for all parameters, contents and gates. As contents
-are arbitrary too, it holds for every W_q and W_k: they change the contents, and a sum over planes keeps what is linear
-in the scores. Codes that are added to the content are the exception, because W_q and W_k act on them as well.
-`any_codes` replaces each by arbitrary vectors, one for queries and one for keys: whatever W_q and W_k make of them.
+are arbitrary too, it holds for every W_q and W_k: they change the contents. A sum over planes keeps what is linear in
+the scores; it also keeps what holds for biases alone, if the planes give 0, as for contents 0, or cancel, as for equal
+tokens. Codes that are added to the content are the exception, because W_q and W_k act on them as well. `any_codes`
+replaces each by arbitrary vectors, one for queries and one for keys: whatever W_q and W_k make of them.
+
+That a head differs is shown at numbers for the symbols. For what networks compute from tokens or positions this takes
+for granted that they can have these values at the few places of a scene.
 """
 
 import re
@@ -20,12 +24,17 @@ from random import Random
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.theory.encodings.encoding import Encoding, Family, Parameter
 
 ZERO = "0"
 """Token whose content is zero."""
-_HALF = sp.Rational(1, 2)
+_SIGNS = ("real", "positive", "negative", "nonnegative", "integer")
 _TRIALS, _VISIBLE = 20, sp.Rational(1, 10**9)
+
+
+class OutOfScene(LengthgenError):
+    """A formula reads a token before the first or after the last one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +105,13 @@ def _member(entry: sp.Indexed, names: Sequence[str], parameter: Parameter) -> sp
     base, indices = entry.base, entry.indices
     if parameter.family is Family.TABLE:
         return _symbol(base, *indices)
+    places = indices[: {Family.PREFIX: 1, Family.STRUCTURE: 2}.get(parameter.family, len(indices))]
+    if not all(0 <= place < len(names) for place in places):
+        raise OutOfScene(f"{entry} reads a token that is not there")
     if parameter.family is Family.PREFIX:  # of all tokens so far; the other indices are components
-        return sp.IndexedBase(f"{base.label}_{'-'.join(names[: int(indices[0]) + 1])}", nonnegative=True)[indices[1:]]
+        name, components = f"{base.label}_{'-'.join(names[: int(indices[0]) + 1])}", indices[1:]
+        signs = {sign: value for sign, value in base.label.assumptions0.items() if sign in _SIGNS}
+        return sp.IndexedBase(name, **signs)[components] if components else sp.Symbol(name, **signs)
     if parameter.family is Family.STRUCTURE:  # two tokens are a hop apart, or more
         first, second = sorted(indices[:2])
         hops = sp.Symbol(f"{base.label}_{first}_{second}", integer=True, positive=True)
@@ -125,12 +139,19 @@ def visible_value(expression: sp.Expr, encoding: Encoding) -> sp.Expr | None:
 
 
 def _at_values(expression: sp.Expr, encoding: Encoding, trial: int) -> sp.Expr:
+    """Value at the parameters of one trial; not a number if no value is found in a domain."""
     generator = Random(trial)
     domains = {parameter.symbol: parameter.domain for parameter in encoding.parameters}
     symbols = sorted(expression.free_symbols, key=str)
     values = {symbol: _example(symbol, domains.get(symbol), generator) for symbol in symbols}
+    if None in values.values():
+        return sp.nan
     lengths = {"L": 2 + trial % 5, "P": 2}
-    values |= {symbol: sp.Integer(lengths[symbol.name]) for symbol in symbols if symbol.name in lengths}
+    values |= {
+        symbol: sp.Integer(lengths[symbol.name])
+        for symbol in symbols
+        if symbol.name in lengths and symbol.is_integer and domains.get(symbol) is None
+    }
     expression = expression.xreplace(values).doit()
     for entry in sorted(expression.atoms(sp.Indexed), key=str):  # masses of two positions
         mass = sp.Rational(Random(str(entry.base)).randint(1, 8), 9)
@@ -140,17 +161,20 @@ def _at_values(expression: sp.Expr, encoding: Encoding, trial: int) -> sp.Expr:
     return expression.xreplace(values).doit()
 
 
-def _example(symbol: sp.Symbol, domain: sp.Set | None, generator: Random) -> sp.Expr:
-    """Value of one symbol, in its domain."""
+def _example(symbol: sp.Symbol, domain: sp.Set | None, generator: Random) -> sp.Expr | None:
+    """Value of one symbol, in its domain; None if none is found."""
     hops = re.fullmatch(r"hops_(\d+)_(\d+)", symbol.name)
     if hops:
         return sp.Integer(_in_tree(int(hops[1]) + 1, int(hops[2]) + 1))
-    if symbol.is_integer:
-        return sp.Integer(generator.randint(1, 3))
-    value = sp.Rational(generator.randint(1, 9), generator.randint(5, 9))
-    if symbol.is_negative or (not symbol.is_nonnegative and generator.random() < 0.5):
+    whole, share = sp.Integer(generator.randint(1, 3)), sp.Rational(generator.randint(1, 9), generator.randint(5, 9))
+    value = whole if symbol.is_integer else share
+    if symbol.is_negative or (not symbol.is_integer and not symbol.is_nonnegative and generator.random() < 0.5):
         value = -value
-    return value if domain is None or domain.contains(value) == sp.true else _HALF
+    if domain is None:
+        return value
+    listed = generator.sample([*domain], len(domain)) if isinstance(domain, sp.FiniteSet) else []
+    candidates = (value, *listed, sp.Rational(1, 2), sp.Integer(2), sp.Integer(0))
+    return next((each for each in candidates if domain.contains(each) == sp.true), None)
 
 
 def _in_tree(first: int, second: int) -> int:

@@ -65,8 +65,10 @@ def selected(names: Sequence[str]) -> "list[Encoding]":
 
     Raises:
         EncodingError: a name is unknown (the message has the closest ones), an encoding that is named or all those of a
-            file have no formulas, or a file defines none or fails.
+            file have no formulas (but one that can be compared with others that are named), or a file defines none or
+            fails.
     """
+    from lengthgen.theory.containment import STAND_INS
     from lengthgen.theory.encodings.catalogue import named
     from lengthgen.theory.encodings.encoding import EncodingError
     from lengthgen.theory.encodings.own import is_file, records
@@ -74,7 +76,8 @@ def selected(names: Sequence[str]) -> "list[Encoding]":
     encodings = []
     for name in names:
         of_name = records(name) if is_file(name) else [named(name)]
-        if all(encoding.no_formula for encoding in of_name):
+        alone = len(names) == 1 or of_name[0].name not in STAND_INS
+        if alone and all(encoding.no_formula for encoding in of_name):
             raise EncodingError(f"'{of_name[0].name}' has no formulas: {of_name[0].no_formula}")
         encodings += of_name
     return encodings
@@ -94,11 +97,12 @@ def matrix_answer(encodings: "Sequence[Encoding]") -> dict[str, Any]:
 
 def containments_answer(encodings: "Sequence[Encoding]") -> list[dict[str, Any]]:
     """Return for each ordered pair if one encoding contains the other, up to W_q and W_k, and why."""
-    from lengthgen.theory.containment import compare
+    from lengthgen.theory.containment import RECORDS, compare
     from lengthgen.theory.encodings.encoding import EncodingError
 
+    compared = [RECORDS.get(each.name, each) if each.no_formula else each for each in dict.fromkeys(encodings)]
     answers = []
-    for by, of in permutations([encoding for encoding in encodings if not encoding.no_formula], 2):
+    for by, of in permutations([each for each in compared if not each.no_formula], 2):
         with user_code(f"the formulas of '{by.name}' or '{of.name}' fail", error=EncodingError):
             answers.append(asdict(compare(by, of)))
     return answers

@@ -65,6 +65,10 @@ def normalisable(
     `block` is (k L, N b) -> stated bound of c^N/N! times the sum over the 2^k distances from 2^k on, L = log 2.
     """
     level, terms, base, surplus = sp.symbols("k N L r", positive=True)
+    exponent = sp.simplify(sp.diff(sp.log(-law(sp.exp(TIME), SCALE, EXPONENT)), TIME))
+    for value in (-sp.Rational(1, 2), sp.Rational(1, 2)):
+        power_at = exponent.subs(EXPONENT, value)
+        refute(power_at * value <= 0, f"th_beta = {value}: the log prior has the power {power_at} of the distance")
     nonpositive = sp.Symbol("b", nonpositive=True)
     slope = -nonpositive * sp.exp(SCALE + nonpositive * TIME)
     refute(not slope.is_nonnegative, f"b <= 0: the log prior changes with t by {slope}, which may be negative")

@@ -138,6 +138,7 @@ def underflow(grid: Grid = relations.wavelet_grid, distances: Sequence[int] = (2
     r"a=1:\ D\ge d+5\Rightarrow|p_D|_\infty<10^{-6}",
     strength=Strength.BOUNDED,
     reach=f"d <= {_WIDEST}",
+    assumptions=("rounding to nearest",),
     falsifiers={
         "with 8 scales": {"scales": 8},
         "the distances 100 and 130": {"distances": (100, 130)},

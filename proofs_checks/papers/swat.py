@@ -165,7 +165,7 @@ def dispersion(
     not see, and e^-gap does not fall below functions of e^`compared`: gap/compared goes to 0.
     """
     length, fall = _LENGTHS[0], gap(s, n)
-    if spread(s, n).diff(n) != 0:
+    if sp.limit(spread(s, n) / s, n, sp.oo) != 1:
         example = spread(sp.S.One, sp.log(length))
         largest = f"the largest weight is {_largest_weight(length, float(example)):.3f}"
         quantiles = f"{length} logits at the quantiles of N(0, {sp.N(example**2, 4)})"

@@ -26,6 +26,13 @@ def test_the_matrix_of_named_encodings(answer):
     assert rows["alibi"]["defined_for"] == "every position"
 
 
+def test_named_encodings_are_compared_each_with_each_other(answer):
+    pairs = {(each["by"], each["of"]): each for each in answer("encodings", "xpos", "hope", "HoPE")["containments"]}
+    assert {pair: each["holds"] for pair, each in pairs.items()} == {("xpos", "hope"): True, ("hope", "xpos"): False}
+    assert pairs["xpos", "hope"]["claim"] == "containment-heads"
+    assert [each["holds"] for each in answer("encodings", "rpe", "wavelet")["containments"]] == [True, False]
+
+
 def test_an_unknown_encoding_is_one_line_with_the_nearest(run):
     assert run("encodings", "rotory") == (2, "", "error: unknown encoding 'rotory': did you mean rotary?\n")
 

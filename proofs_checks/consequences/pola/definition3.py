@@ -122,7 +122,8 @@ def profiles_of_patterns(
 )
 def matrices_are_counted(count: Callable[[Pattern], int] = lrc) -> Facts:
     """For vector tokens the complexity is the number of distinct non-zero matrices W_ij: the fewest labels in use,
-    constant from N0 to N iff some relation learns the pattern, and LRC for 1x1 matrices. Decided for N = 2.
+    constant from N0 to N iff some relation learns the pattern, and LRC for 1x1 matrices. Decided for N = 2, N0 = 1,
+    matrices of 1x1 and 1x2 with entries 0, 1, 2, and of 2x2 with entries 0, 1.
     """
     size, training_scale = 2, 1
     upper = np.triu_indices(size)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lengthgen.circuits.questions.all_scales import src_for_all_scales
 from lengthgen.circuits.questions.periodic_circuit import Key, PeriodicCircuit, check_proof
 from lengthgen.circuits.tasks.transducer import State, Transducer, copy, counter, parity
-from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 
@@ -150,7 +150,8 @@ def coverage_decides(
     "src-coverage-scale",
     formalised("Definition 4", "the first scale up to which training shows every entry of a finite-state task"),
     r"\exists N_0\ \forall N:\ K(N)\subseteq K(N_0)",
-    reach="every scale",
+    strength=Strength.EXHAUSTIVE,
+    reach="five finite-state tasks",
     assumptions=("the tasks are x1..xn = y1..yn $ of finite-state transducers",),
     answers=("covered",),
     falsifiers={
@@ -165,9 +166,11 @@ def coverage_has_a_scale(
     settled: Callable[[int], int] = lambda scale: scale,
     covered: Mapping[str, int] = COVERED,
 ) -> Facts:
-    """For a finite-state task, the scale from which on training shows every entry of the circuit that is found, and so
-    all that any scale reads, is computed: 2 for parity, for the counter of base 3 and for x_t + x_1, 1 for copy, and 5
-    if the output changes at step 5. The configurations that some prompt of some scale reaches are enumerated, and each
+    """For five finite-state tasks, the scale from which on training shows every entry of a circuit for all scales, and
+    so all that any scale reads: 2 for parity, for the counter of base 3 and for x_t + x_1, 1 for copy, and 5 if the
+    output changes at step 5.
+
+    Where such a circuit is found, the configurations that some prompt of some scale reaches are enumerated, and each
     entry has a first scale that reads it.
     """
     for machine in machines:

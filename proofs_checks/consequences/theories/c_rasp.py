@@ -13,7 +13,8 @@ from lengthgen.empirical.studies.theories.c_rasp_positions import (
 )
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
-from lengthgen.proofs_checks.papers.theories.c_rasp import C_RASP, SMALL, small_automata, text
+from lengthgen.proofs_checks.papers.theories.c_rasp import C_RASP, PROCEDURE, SMALL, small_automata, text
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 Proof = Callable[[Automaton], bool]
 """Minimal automaton -> True if there is a proof."""
@@ -82,6 +83,7 @@ def exclusive(inside: Proof = proved_in, outside: Proof = proved_out) -> Facts:
     r"L \in \text{C-RASP})",
     strength=Strength.EXHAUSTIVE,
     reach=SMALL,
+    assumptions=(PROCEDURE,),
     falsifiers={
         "no such letter": {"change": lambda automaton: automaton},
         "the letter goes back to the start": {
@@ -100,6 +102,9 @@ def useless(change: Callable[[Automaton], Automaton] = with_neutral_letter) -> F
     automata = small_automata()
     for automaton in automata:
         changed = change(automaton)
-        if decide_with_positions(changed).c_rasp is not decide(changed).c_rasp:
+        without = decide(changed).c_rasp
+        if without is None:
+            raise Undecided(f"C-RASP and {text(changed)}")
+        if decide_with_positions(changed).c_rasp is not without:
             raise Refuted(f"positions help with {text(changed)}")
     yield f"{len(automata)} languages with a letter more that changes nothing"

@@ -33,8 +33,8 @@ CLAIMS = PaperClaims(SOURCE)
     },
 )
 def is_largest(value: sp.Expr = OUTPUT * DEPTH - OUTPUT**2 / 2) -> Facts:
-    """For brackets of any bounded depth, the set of symbols that may follow is the largest of functions that are affine
-    in the counts of brackets: k x - k^2/2 for depth k.
+    """For brackets of one kind and any bounded depth, the set of symbols that may follow is the largest of functions
+    that are affine in the counts of brackets: k x - k^2/2 for depth k.
     """
     refute(sp.degree(sp.Poly(value, DEPTH)) > 1, f"{value} is not affine in the counts")
     lead = sp.factor(value.subs(OUTPUT, DEPTH) - value)

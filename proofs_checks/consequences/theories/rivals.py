@@ -84,7 +84,8 @@ _min_degree(
     "rival-min-degree-relative",
     latex=r"[j - i = d] \text{ is learned from lengths} \le N_0 \iff d < N_0",
     statement="With relative positions the min-degree interpolator learns the pattern of one distance iff training "
-    f"shows the distance: at lengths up to {SIZE}.",
+    f"shows the distance: tested at length {SIZE}, trained on lengths up to 1 .. {SIZE - 1}.",
+    reach=f"length {SIZE}",
     holds={"encoding": "rpe", "generalizes": lambda distance, train: distance < train},
     falsifiers={
         "one length earlier": {"generalizes": lambda distance, train: distance <= train},

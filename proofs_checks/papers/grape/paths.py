@@ -352,6 +352,9 @@ def streaming_features(
     of them; fewer do not suffice: with softplus gates the scores have rank d + 4.  So no token can be lifted by itself
     to the d + 2 coordinates in which the generator of a pair acts; each moved by its own gate, they score i lambda_k -
     j lambda_q.
+
+    The determinant of an example decides d = 1.  For d > 1, d - 1 more queries and as many keys have contents t e_2 ..
+    t e_d, orthogonal to what the gates read: their determinant is t^(2 (d - 1)) times that one, plus lower powers.
     """
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     of_query, of_key = query(j, query_gate), key(i, key_gate)

@@ -230,7 +230,7 @@ _OTHER_CLASSES: Mapping[str, Parameters] = {
     "words read backward": {"criterion": lambda automaton: decided(reversed_words(automaton))},
 }
 CLAIMS = PaperClaims(SOURCE)
-_PROCEDURE = "membership is what our procedure decides, which is not proved to be that of C-RASP"
+PROCEDURE = "membership is what our procedure decides, which is not proved to be that of C-RASP"
 
 
 for _id, _place, _statement, _latex, _members, _others, _wrong in (
@@ -262,7 +262,7 @@ for _id, _place, _statement, _latex, _members, _others, _wrong in (
         holds={"criterion": decided, "members": _members, "others": _others},
         label="P",
         strength=Strength.EXHAUSTIVE,
-        assumptions=(_PROCEDURE,),
+        assumptions=(PROCEDURE,),
         answers=("members", "others"),
         falsifiers={name: _OTHER_CLASSES[name] for name in _wrong},
     )(published)
@@ -275,7 +275,7 @@ for _id, _place, _statement, _latex, _members, _others, _wrong in (
     label="P",
     strength=Strength.EXHAUSTIVE,
     reach=SMALL,
-    assumptions=(_PROCEDURE,),
+    assumptions=(PROCEDURE,),
     falsifiers={
         "it contains the star-free languages": {"smaller": aperiodic},
         "it is contained in the R-trivial languages": {"larger": r_trivial},
@@ -302,7 +302,7 @@ def between(criterion: Criterion = decided, smaller: Criterion = r_trivial, larg
     label="P",
     strength=Strength.EXHAUSTIVE,
     reach=SMALL,
-    assumptions=(_PROCEDURE,),
+    assumptions=(PROCEDURE,),
     falsifiers={"reversed words": {"change": reversed_words}, "letters doubled": {"change": doubled_letters}},
 )
 def invariant(
@@ -325,7 +325,7 @@ def invariant(
     label="P",
     strength=Strength.EXHAUSTIVE,
     reach=f"depths up to {DEPTH} and periods up to {LONGEST}",
-    assumptions=(_PROCEDURE,),
+    assumptions=(PROCEDURE,),
     falsifiers={
         "words with a given piece": {"inside": factor_families},
         "period 1": {"period": 1},
