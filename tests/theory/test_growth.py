@@ -188,6 +188,35 @@ def _values_by_definition(text: str, scale: int) -> int:
         return len(values) - 1
 
 
+DIVIDED: list[tuple[str, GrowthKind, int | None]] = [
+    ("j % (i + 1)", UNBOUNDED, None),
+    ("i % (j - i + 1) % (n + 1)", UNBOUNDED, None),
+    ("(i*i + j) // (i + 1)", UNBOUNDED, None),
+    ("sqrt(i/(i + 1) + 1)", UNBOUNDED, None),
+    ("min(j/(i + j + 1), i)", UNBOUNDED, None),
+    ("(i % 4) // (abs(j - 9) + 1)", EVENTUALLY, 3),
+    ("(j*j + 1) // (2*j + 1) % 3", EVENTUALLY, 2),
+    ("(1 - j) // (j + 1)", EVENTUALLY, 1),
+    ("floor(3 + 1/j)", EVENTUALLY, 2),
+    ("floor(3 - 1/j)", CONSTANT, 1),
+    ("-j // (j + 1)", CONSTANT, 1),
+    ("j // 5 % 2 // (n + 1)", CONSTANT, 0),
+    ("2**(-i) // (i + 1)", CONSTANT, 0),
+    ("8/5 % (i + 1) // 6", CONSTANT, 0),
+    ("sqrt(i % 3) // (j + 2)", CONSTANT, 0),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "high"), DIVIDED, ids=[row[0] for row in DIVIDED])
+def test_floors_and_remainders_of_quotients_are_decided(text: str, kind: GrowthKind, high: int | None) -> None:
+    """A quotient of polynomials is a polynomial and a rest that goes to 0, so later its floor is a polynomial's."""
+    result = growth(from_formula(text))
+    assert result is not None
+    assert (result.kind, result.high) == (kind, high)
+    if high is not None:
+        assert _values_by_definition(text, 12) == high
+
+
 def test_it_does_not_claim_more_than_it_has_proved() -> None:
     for text in ("sin(j - i) // 1 + 1",):
         result = growth(from_formula(text))

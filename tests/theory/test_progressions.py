@@ -15,6 +15,7 @@ from lengthgen.theory.formula.progressions import (
     Course,
     FractionalPart,
     Path,
+    StartLater,
     UndecidedChoice,
     all_distinct,
     evaluate,
@@ -389,8 +390,14 @@ def test_parameters_are_followed_as_symbols_or_at_given_numbers() -> None:
     assert _course("1 if a > 0 else 2", PATHS[1], a=a) is None
 
 
-@pytest.mark.parametrize("text", ["1 if 1 - 20000/j > 0 else 2", "1 if 100000/sqrt(j) - 1 > 0 else 2"])
+@pytest.mark.parametrize("text", ["1 if 1 - 20000/(j + log(j)) > 0 else 2", "1 if 100000/sqrt(j) - 1 > 0 else 2"])
 def test_a_choice_that_changes_only_far_out_is_undecided(text: str) -> None:
     """A sign that the limit does not share is not the sign at every step."""
     with pytest.raises(UndecidedChoice):
         evaluate(parse(text).nodes[0], {"i": 1, "j": S + 1})
+
+
+def test_a_quotient_of_polynomials_changes_sign_at_a_root_however_far_out() -> None:
+    with pytest.raises(StartLater) as later:
+        evaluate(parse("1 if 1 - 20000/j > 0 else 2").nodes[0], {"i": 1, "j": S + 1})
+    assert later.value.steps == 20_000

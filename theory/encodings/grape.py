@@ -559,8 +559,9 @@ GATED = Encoding(
         learned=LAYERS * HEADS * (2 * HEAD_DIM + 1),
     ),
 )
-"""GRAPE-A with gates: a linear bias whose slope depends on the query, the key, or both; it never equals ALiBi.
+"""GRAPE-A with gates: a linear bias whose slope depends on the query, the key, or both.
 
+It never equals ALiBi on all queries and keys, only where W_q and W_k leave 0 what the gates read (`containment`).
 A gate increases with the content along w, and w has length 1, so it cannot be 0 (claim grape-gated).
 """
 

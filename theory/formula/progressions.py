@@ -336,6 +336,9 @@ def _decided_sign(expression: Expression) -> int:
     polynomial = as_polynomial(expression)
     if polynomial is not None:
         raise StartLater(_after_last_root(polynomial))
+    fraction = _as_fraction(expression)
+    if fraction:
+        return _decided_sign(fraction[0].as_expr()) * _decided_sign(fraction[1].as_expr())
     trend = direction(expression)
     if not trend:
         raise UndecidedChoice
@@ -353,6 +356,12 @@ def _decided_sign(expression: Expression) -> int:
     ):
         return -trend
     raise UndecidedChoice
+
+
+def _as_fraction(expression: Expression) -> tuple[sp.Poly, sp.Poly] | None:
+    """Numerator and denominator, if the expression is a quotient of two polynomials."""
+    numerator, denominator = map(as_polynomial, sp.fraction(sp.together(expression)))
+    return None if numerator is None or denominator is None else (numerator, denominator)
 
 
 def _sign_of(number: Expression) -> int | None:
@@ -393,13 +402,40 @@ def _floor(expression: Expression) -> Expression:
         return sp.Integer(exact.apply("floor", [exact.plain(expression)]))
     polynomial = as_polynomial(expression)
     if polynomial is None:
-        return expression - FractionalPart("u")
+        settled = _settled_floor(expression)
+        return expression - FractionalPart("u") if settled is None else settled
     denominator = lcm(*(int(coefficient.q) for coefficient in polynomial.all_coeffs()))
     scaled = polynomial * denominator
     residue = int(scaled.eval(0)) % denominator
     if any(int(coefficient) % denominator for coefficient in scaled.all_coeffs()[:-1]):
         raise SplitByPeriod(denominator)
     return sp.expand((scaled.as_expr() - residue) / denominator)
+
+
+def _settled_floor(expression: Expression) -> Expression | None:
+    """Floor of a polynomial and a rest that converges: the rest's floor is one number from some step on, or None.
+
+    Raises:
+        StartLater: that holds only from a later step on.
+        SplitByPeriod: the polynomial's floor differs by residue.
+    """
+    if expression.has(sp.sin, sp.cos) or expression.atoms(FractionalPart):
+        return None
+    fraction, growing = _as_fraction(expression), sp.Integer(0)
+    if fraction:
+        growing = _floor(sp.quo(*(part.as_expr() for part in fraction), S))
+        expression = sp.cancel(expression - growing)
+        if S not in expression.free_symbols:
+            return growing + _floor(expression)
+    end = limit(expression, S)
+    if end is None or not (end.is_real and end.is_finite):
+        return None
+    whole = sp.Integer(exact.apply("floor", [exact.plain(end)]))
+    if whole == end and _decided_sign(expression - whole) < 0:
+        whole -= 1
+    if _decided_sign(expression - whole) < 0 or _decided_sign(expression - whole - 1) >= 0:
+        return None
+    return growing + whole
 
 
 def _power(base: Expression, exponent: Expression) -> Expression:

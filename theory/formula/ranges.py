@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from math import inf, lcm
+from math import inf, isqrt, lcm
 from typing import Any
 
 import sympy as sp
@@ -98,11 +98,11 @@ def _operation(name: str, parts: list[ValueRange]) -> ValueRange:
     for values in sets:
         size *= len(values) if values is not None else MOST + 1
     results = _all_results(name, [values for values in sets if values is not None]) if size <= MOST else None
-    if results is not None:
-        return _range_of_set(results)
-    if name in _BY_BOUNDS:
-        return _with_values(_BY_BOUNDS[name](*parts))
-    return ValueRange()
+    by_bounds = _BY_BOUNDS[name](*parts) if name in _BY_BOUNDS else ValueRange()
+    if results is None:
+        return _with_values(by_bounds)
+    by_set = _range_of_set(results)
+    return by_set if by_set.high < inf else replace(by_set, low=by_bounds.low, high=by_bounds.high)
 
 
 def _all_results(name: str, sets: list[frozenset[Value]]) -> set[Value] | None:
@@ -219,15 +219,13 @@ def _divide(first: ValueRange, second: ValueRange) -> ValueRange:
 
 
 def _remainder(first: ValueRange, second: ValueRange) -> ValueRange:
-    """Range of the remainder modulo m > 0: 0 <= value < m."""
-    if second.values is None or len(second.values) != 1 or second.low <= 0 or second.low == -inf:
+    """Range of the remainder modulo m > 0: 0 <= value < m, and value <= first if first >= 0."""
+    if second.low <= 0:
         return ValueRange()
     denominator = _common_denominator(first, second)
-    return ValueRange(
-        low=Fraction(0),
-        high=second.low - (Fraction(1, denominator) if denominator else 0),
-        denominator=denominator,
-    )
+    below = second.high if second.high == inf else second.high - (Fraction(1, denominator) if denominator else 0)
+    high = min(below, first.high) if first.low >= 0 else below
+    return ValueRange(low=Fraction(0), high=high, denominator=denominator)
 
 
 def _floor(operand: ValueRange) -> ValueRange:
@@ -237,10 +235,7 @@ def _floor(operand: ValueRange) -> ValueRange:
 
 
 def _floor_divide(first: ValueRange, second: ValueRange) -> ValueRange:
-    if second.values is None or len(second.values) != 1 or second.low <= 0 or second.low == -inf:
-        return ValueRange(denominator=1)
-    low, high = (bound if bound in (-inf, inf) else bound / second.low for bound in (first.low, first.high))
-    return _floor(ValueRange(low=low, high=high))
+    return replace(_floor(_divide(first, second)), denominator=1)
 
 
 def _absolute(operand: ValueRange) -> ValueRange:
@@ -263,6 +258,8 @@ def _maximum(*parts: ValueRange) -> ValueRange:
 def _power(base: ValueRange, exponent: ValueRange) -> ValueRange:
     if base.values is not None and base.values <= {-1, 0, 1} and exponent.denominator == 1:
         return _range_of_set(base.values | {1})
+    if base.low >= 1 and exponent.high <= 0:
+        return ValueRange(low=Fraction(0), high=Fraction(1))
     if exponent.denominator != 1 or exponent.low < 0:
         return ValueRange()
     in_unit_interval = base.low >= 0 and base.high <= 1
@@ -291,6 +288,13 @@ def _gcd(first: ValueRange, second: ValueRange) -> ValueRange:
     return ValueRange(low=Fraction(0), denominator=1)
 
 
+def _square_root(operand: ValueRange) -> ValueRange:
+    if operand.low < 0:
+        return ValueRange()
+    high = inf if operand.high == inf else Fraction(isqrt(int(operand.high)) + 1)
+    return ValueRange(low=Fraction(isqrt(int(operand.low))), high=high)
+
+
 _BY_BOUNDS: dict[str, Any] = {
     "+": _add,
     "-": lambda first, second: _add(first, _negate(second)),
@@ -308,6 +312,7 @@ _BY_BOUNDS: dict[str, Any] = {
     "floor": _floor,
     "ceil": lambda operand: _negate(_floor(_negate(operand))),
     "gcd": _gcd,
+    "sqrt": _square_root,
     "sin": lambda operand: ValueRange(low=Fraction(-1), high=Fraction(1)),
     "cos": lambda operand: ValueRange(low=Fraction(-1), high=Fraction(1)),
     "exp": lambda operand: ValueRange(low=Fraction(0), high=Fraction(1) if operand.high <= 0 else inf),
