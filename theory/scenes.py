@@ -34,7 +34,7 @@ _TRIALS, _VISIBLE = 20, sp.Rational(1, 10**9)
 
 
 class OutOfScene(LengthgenError):
-    """A formula reads a token before the first or after the last one."""
+    """A formula reads a token that is not there, or a position for which the encoding is not defined."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,9 @@ class Heads:
     def score(self, tokens: str, query: int, key: int, *, length: int | None = None, draw: int = 0) -> sp.Expr:
         """Score of one plane for the tokens at `query` and `key`, counted from 0, in a sequence of `length` tokens."""
         names = tokens.split()
+        for bound, place in ((self.encoding.limit, max(query, key)), (self.encoding.window, query - key)):
+            if bound.is_number and bound <= place:
+                raise OutOfScene(f"{self.encoding.name} is not defined there, or does not see that far")
         encoding = _with_draw(self.encoding, draw)
         places = sp.Integer(query), sp.Integer(key), sp.Integer(length or len(names))
         contents = content("q", names[query]), content("k", names[key])
@@ -157,7 +160,8 @@ def _at_values(expression: sp.Expr, encoding: Encoding, trial: int) -> sp.Expr:
         mass = sp.Rational(Random(str(entry.base)).randint(1, 8), 9)
         values[entry] = mass if entry.indices[0] == 0 else 1 - mass
     for application in sorted(expression.atoms(AppliedUndef), key=str):
-        values[application] = sp.Rational(Random(str(application)).randint(1, 99), 37)
+        value = sp.Rational(Random(str(application)).randint(1, 99), 37)
+        values[application] = -value if application.is_negative else value
     return expression.xreplace(values).doit()
 
 

@@ -14,7 +14,7 @@ from lengthgen.theory import containment
 from lengthgen.theory.containment import ALL, CONSTRUCTIONS, OPEN, PROPERTIES, RECORDS, compare, containments, decided
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.catalogue import named
-from lengthgen.theory.encodings.encoding import Encoding, Family, Parameter, Recovery
+from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Family, Parameter, Recovery
 from lengthgen.theory.scenes import Heads, visible_value
 
 PAGE = Path(__file__).parents[2] / "docs/theory/containment.md"
@@ -29,7 +29,7 @@ def test_every_ordered_pair_has_an_answer_and_few_are_open():
     assert len(ALL) == 47
     assert set(answers) == set(permutations(ALL, 2))
     counts = [sum(answer.holds is value for answer in answers.values()) for value in (True, False, None)]
-    assert counts == [120, 2_031, 11]
+    assert counts == [120, 2_032, 10]
     assert f"**{counts[0]} are contained, {counts[1]:,} are not, and {counts[2]} are open.**" in PAGE.read_text("utf-8")
 
 
@@ -136,6 +136,10 @@ def test_a_special_case_outside_the_domain_is_none():
         (_own("of keys", lambda j, i: OF_TOKENS[i], Parameter(OF_TOKENS, "", family=Family.TOKENS)), "ape"),
         (_own("next", lambda j, i: OF_TOKENS[i + 1], Parameter(OF_TOKENS, "", family=Family.TOKENS)), "nope"),
         (_own("last", lambda j, i: OF_TOKENS[i - 1], Parameter(OF_TOKENS, "", family=Family.TOKENS)), "nope"),
+        (_own("table of 1", lambda j, i: OF_TOKENS[j - i], Parameter(OF_TOKENS, "", domain=sp.FiniteSet(1))), "nope"),
+        (_own("by length", lambda j, i: RATE * LENGTH, Parameter(RATE, "")), "nope"),
+        (_own("near", lambda j, i: -RATE * sp.log(1 + j - i), Parameter(RATE, ""), window=sp.Integer(2)), "alibi"),
+        (_own("short", lambda j, i: -RATE * sp.Min(j - i, 3), Parameter(RATE, ""), limit=sp.Integer(4)), "alibi"),
         (_own("so far", lambda j, i: OF_TOKENS[i], Parameter(OF_TOKENS, "", family=Family.PREFIX)), "nope"),
     ],
     ids=lambda value: getattr(value, "name", value),
