@@ -161,7 +161,7 @@ def test_the_page_of_new_tasks_says_what_leaving_out_an_eighth_of_the_tasks_gave
 
     by_kind = ", ".join(f"{score(after, kind)} {kind}" for kind in NEW_KINDS)
     by_hand = len({cell.task for cell in new if new_kind(cell.task) == NEW_KINDS[-1]})
-    assert f"{score(before)} became {score(after)} on these runs ({by_kind}, which are {by_hand} tasks)" in said(
+    assert f"{score(before)} became {score(after)} on the runs counted ({by_kind}, which are {by_hand} tasks)" in said(
         "new-tasks"
     )
 

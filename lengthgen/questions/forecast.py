@@ -214,16 +214,17 @@ def _in_words(numbers: Sequence[float]) -> str:
 
 def _on_published(parts: Mapping[str, Any]) -> str:
     """Return what the forecast is worth on results of others."""
-    texts = []
-    for name, part in parts.items():
-        if name.startswith("published"):
-            [far] = part["out_of_depth"]
-            texts.append(f"{name}, {far['runs']} runs: {far['forecast']:.2f} is said and {far['observed']:.2f} seen")
+    texts = [
+        f"{name}, {far['runs']} runs: {far['forecast']:.2f} is said and {far['observed']:.2f} seen"
+        for name, part in parts.items()
+        if name.startswith("published")
+        for far in part["out_of_depth"]
+    ]
+    beyond = f" Where it is out of its depth it says the share of all runs ({'; '.join(texts)})." if texts else ""
     return (
         "**On published results it is not calibrated.** Those models are larger and trained otherwise, and many of the "
-        "tasks have no circuit, since attention can average over all keys, or copy the query's own token: there it is "
-        "out of its depth and says the share of all runs "
-        f"({'; '.join(texts)}). Rates of published runs do better: `lengthgen court`."
+        "tasks have no circuit, since attention can average over all keys, or copy the query's own token."
+        f"{beyond} Rates of published runs do better: `lengthgen court`."
     )
 
 
