@@ -170,8 +170,8 @@ def _example(symbol: sp.Symbol, domain: sp.Set | None, generator: Random) -> sp.
     hops = re.fullmatch(r"hops_(\d+)_(\d+)", symbol.name)
     if hops:
         return sp.Integer(_in_tree(int(hops[1]) + 1, int(hops[2]) + 1))
-    whole, share = sp.Integer(generator.randint(1, 3)), sp.Rational(generator.randint(1, 9), generator.randint(5, 9))
-    value = whole if symbol.is_integer else share
+    integer, share = sp.Integer(generator.randint(1, 3)), sp.Rational(generator.randint(1, 9), generator.randint(5, 9))
+    value = integer if symbol.is_integer else share
     if symbol.is_negative or (not symbol.is_integer and not symbol.is_nonnegative and generator.random() < 0.5):
         value = -value
     if domain is None:

@@ -430,12 +430,12 @@ def _settled_floor(expression: Expression) -> Expression | None:
     end = limit(expression, S)
     if end is None or not (end.is_real and end.is_finite):
         return None
-    whole = sp.Integer(exact.apply("floor", [exact.plain(end)]))
-    if whole == end and _decided_sign(expression - whole) < 0:
-        whole -= 1
-    if _decided_sign(expression - whole) < 0 or _decided_sign(expression - whole - 1) >= 0:
+    integer = sp.Integer(exact.apply("floor", [exact.plain(end)]))
+    if integer == end and _decided_sign(expression - integer) < 0:
+        integer -= 1
+    if _decided_sign(expression - integer) < 0 or _decided_sign(expression - integer - 1) >= 0:
         return None
-    return growing + whole
+    return growing + integer
 
 
 def _power(base: Expression, exponent: Expression) -> Expression:
