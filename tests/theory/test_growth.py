@@ -194,6 +194,8 @@ DIVIDED: list[tuple[str, GrowthKind, int | None]] = [
     ("(i*i + j) // (i + 1)", UNBOUNDED, None),
     ("sqrt(i/(i + 1) + 1)", UNBOUNDED, None),
     ("min(j/(i + j + 1), i)", UNBOUNDED, None),
+    ("min(j*(i + j), sqrt(j + 1))", UNBOUNDED, None),
+    ("1 if i - sqrt(i + 12) > 0 else 2", EVENTUALLY, 2),
     ("(i % 4) // (abs(j - 9) + 1)", EVENTUALLY, 3),
     ("(j*j + 1) // (2*j + 1) % 3", EVENTUALLY, 2),
     ("(1 - j) // (j + 1)", EVENTUALLY, 1),

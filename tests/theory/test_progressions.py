@@ -105,7 +105,7 @@ def test_pieces_are_exact_and_cover_every_step_once_for_random_formulas_and_path
         ("abs(i - 7) - i", 6, 1, True),
         ("1 if 2**i > i**3 else 0", None, None, None),
         ("1 if 2**i > 100 else 0", 8, 1, True),
-        ("1 if sqrt(i) < 5 else 2", 32, 1, True),
+        ("1 if sqrt(i) < 5 else 2", 25, 1, True),
         ("1 if log(i) > 2 else 2", 7, 1, True),
         ("gcd(i, 6)", 0, 6, True),
         ("i", 0, 1, False),

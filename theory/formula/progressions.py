@@ -339,6 +339,9 @@ def _decided_sign(expression: Expression) -> int:
     fraction = _as_fraction(expression)
     if fraction:
         return _decided_sign(fraction[0].as_expr()) * _decided_sign(fraction[1].as_expr())
+    by_squares = _sign_beside_root(expression)
+    if by_squares is not None:
+        return by_squares
     trend = direction(expression)
     if not trend:
         raise UndecidedChoice
@@ -356,6 +359,22 @@ def _decided_sign(expression: Expression) -> int:
     ):
         return -trend
     raise UndecidedChoice
+
+
+def _sign_beside_root(expression: Expression) -> int | None:
+    """Sign of a + b sqrt(q), where only one root has s in it: that of a^2 - b^2 q if a and b differ in sign."""
+    roots = {power for power in expression.atoms(sp.Pow) if power.exp == sp.Rational(1, 2) and S in power.free_symbols}
+    if len(roots) != 1 or expression.has(sp.sin, sp.cos):
+        return None
+    (root,) = roots
+    factor = expression.coeff(root, 1)
+    rest = sp.expand(expression - factor * root)
+    if root in rest.atoms(sp.Pow) or root in factor.atoms(sp.Pow):
+        return None
+    first, second = _decided_sign(rest), _decided_sign(factor)
+    if first == second or 0 in (first, second):
+        return first or second
+    return first * _decided_sign(sp.expand(rest**2 - factor**2 * root.base))
 
 
 def _as_fraction(expression: Expression) -> tuple[sp.Poly, sp.Poly] | None:
