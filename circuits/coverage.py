@@ -8,12 +8,14 @@ A distractor is a pair (label, token) of a key that no step needs, which the rul
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.tables import keys_of
+from lengthgen.circuits.tables import distinct, keys_of
 from lengthgen.circuits.task import UNDEFINED, Tokens
 from lengthgen.circuits.trace import Trace
 from lengthgen.infrastructure.errors import LengthgenError
@@ -92,6 +94,44 @@ def _used_keys(
                 goes_on &= scale_tokens[wiring.position - 1] != end
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """Set of pairs (label, token).
+
+    Attributes:
+        labels: int64 [labels], ascending, each once.
+        tokens: bool [labels, symbols], True where the set has the pair of this label and this token; no row is empty.
+    """
+
+    labels: NDArray[np.int64]
+    tokens: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, labels: NDArray[np.int64], tokens: NDArray[np.bool_]) -> Self:
+        """Return the set of some labels int64 [count], in any order, each with some tokens, bool [count, symbols]."""
+        order = np.argsort(labels, kind="stable")
+        ascending, first = np.unique(labels[order], return_index=True)
+        joined = np.logical_or.reduceat(tokens[order], first, axis=0) if len(first) else tokens
+        some = joined.any(axis=1)
+        return cls(labels=ascending[some], tokens=joined[some])
+
+    @classmethod
+    def union(cls, sets: Sequence[Self]) -> Self:
+        """Return the pairs of at least one set."""
+        return cls.of(np.concatenate([each.labels for each in sets]), np.concatenate([each.tokens for each in sets]))
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return int(self.tokens.sum())
+
+    def __sub__(self, other: Self) -> Self:
+        """Return the pairs that another set does not have."""
+        shared = np.isin(self.labels, other.labels)
+        tokens = self.tokens.copy()
+        tokens[shared] &= ~other.tokens[np.searchsorted(other.labels, self.labels[shared])]
+        return type(self).of(self.labels, tokens)
+
+
 def unseen_distractors(
     circuit: Circuit,
     relation: Relation,
@@ -99,7 +139,7 @@ def unseen_distractors(
     later: Sequence[Trace],
     *,
     own_token: bool = False,
-) -> dict[int, set[tuple[int, int]]]:
+) -> dict[int, Pairs]:
     """Return scale -> pairs (label, token) of irrelevant keys there that training does not show, if there are any.
 
     Args:
@@ -110,27 +150,41 @@ def unseen_distractors(
         own_token: True if no key disturbs a step that needs no token but the query's own, which a Transformer has in
             its residual stream without attention ([F]).
     """
-    shown = {pair for trace in seen for pair in _distractors(circuit, relation, trace, own_token=own_token)}
-    unseen = {trace.scale: _distractors(circuit, relation, trace, own_token=own_token) - shown for trace in later}
-    return {scale: pairs for scale, pairs in unseen.items() if pairs}
+    shown = Pairs.union([distractors(circuit, relation, trace, own_token=own_token) for trace in seen])
+    unseen = {trace.scale: distractors(circuit, relation, trace, own_token=own_token) - shown for trace in later}
+    return {scale: pairs for scale, pairs in unseen.items() if len(pairs)}
 
 
-def _distractors(circuit: Circuit, relation: Relation, trace: Trace, *, own_token: bool) -> set[tuple[int, int]]:
-    """Return (label, token) of every key that is irrelevant to the step computed at its query."""
+def distractors(circuit: Circuit | None, relation: Relation, trace: Trace, *, own_token: bool = False) -> Pairs:
+    """Return (label, token) of every key that is irrelevant to the step computed at its query.
+
+    Arguments are those of `unseen_distractors`; without a circuit no key is relevant.
+    """
     labels = relation.labels(trace.length, trace.scale)
-    relevant = circuit.roles(trace.scale)
+    relevant = circuit.roles(trace.scale) if circuit else {}
     for key, query in relevant:
         labels[key - 1, query - 1] = NO_LABEL
     if own_token:
         attending = {query for key, query in relevant if key != query}
-        queries = [wiring.position - 1 for wiring in circuit.wirings[trace.scale]]
-        labels[:, [query - 1 for query in queries if query not in attending]] = NO_LABEL
-    distractors: set[tuple[int, int]] = set()
+        labels[:, [step - 2 for step in trace.steps if step - 1 not in attending]] = NO_LABEL
+    return pairs_at_steps(trace, labels)
+
+
+def pairs_at_steps(trace: Trace, labels: NDArray[np.int64]) -> Pairs:
+    """Return (label, token) of the keys at all steps.
+
+    Args:
+        trace: trace of the scale.
+        labels: int64 [length, length], by key and query; NO_LABEL for keys that are left out.
+    """
+    parts = []
     for inputs, steps in trace.steps_by_inputs():
         occurs = np.zeros((trace.length, UNDEFINED + 1), dtype=np.bool_)
         occurs[np.arange(trace.length)[:, None], inputs] = True
         at_steps = labels[:, [position - 2 for position in steps]]
-        irrelevant = np.nonzero(at_steps != NO_LABEL)  # keys and steps
-        pairs, tokens = np.nonzero(occurs[irrelevant[0]])
-        distractors.update(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
-    return distractors
+        keys, _ = present = np.nonzero(at_steps != NO_LABEL)
+        labels_there, numbers = np.unique(at_steps[present], return_inverse=True)
+        # Many steps show the same key with the same label.
+        codes = distinct(numbers * trace.length + keys, len(labels_there) * trace.length)
+        parts.append(Pairs.of(labels_there[codes // trace.length], occurs[codes % trace.length, : trace.symbols]))
+    return Pairs.union(parts)

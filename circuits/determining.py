@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from lengthgen.circuits.clock import LOOK, Clock
 from lengthgen.circuits.tables import clashing, counted_steps, keys_of, remember_entries
-from lengthgen.circuits.task import UNDEFINED
+from lengthgen.circuits.task import UNDEFINED, Tokens
 from lengthgen.circuits.trace import Trace
 
 MAX_SETS = 300
 """Largest number of determining sets that are searched for one step."""
 _DENSE = 1 << 22
 """Largest number of keys for which a function is checked through an array over all keys."""
+_FEW, _FEW_KEYS = 200, 1 << 16
+"""Approximate number of inputs on which positions are tried first, and the largest number of keys for it."""
 _NEAR = 200
 """Number of pairs of near inputs that a search starts from."""
 _REMEMBERED = 400
@@ -34,14 +36,28 @@ def determines(trace: Trace, position: int, wiring: Iterable[int]) -> bool:
     key = ("determined by", position, positions)
     if key not in trace.memory:
         trace.memory[key] = trace.memory_of_fewer.get(key, True)  # more inputs never make positions determine a step
-        if trace.memory[key]:
-            members = tuple(sorted(positions))
+        members = tuple(sorted(positions))
+        if trace.memory[key] and _few_clash(trace, position, [p - 1 for p in members]):
+            trace.memory[key] = False
+        elif trace.memory[key]:
             wrong, keys = _clashes(trace, position, [p - 1 for p in members])
             trace.memory[key] = not wrong.size
             if not wrong.size:
                 remember_entries(trace, position, members, keys)
     answer: bool = trace.memory[key]
     return answer
+
+
+def _few_clash(trace: Trace, position: int, rows: list[int]) -> bool:
+    """True if some of a few inputs contradict each other, as in `_clashes`: most positions are refuted by these."""
+    if "few inputs" not in trace.memory:
+        count = trace.tokens.shape[1]
+        trace.memory["few inputs"] = np.ascontiguousarray(trace.tokens[:, :: max(1, count // _FEW)])
+    tokens: Tokens = trace.memory["few inputs"]
+    output, count = tokens[position - 1], trace.symbols ** len(rows)
+    if count > _FEW_KEYS or (output == UNDEFINED).any():
+        return False
+    return bool(clashing(keys_of(tokens[rows], trace.symbols), output, count).size)
 
 
 def _clashes(trace: Trace, position: int, rows: list[int]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
@@ -90,18 +106,21 @@ def _differences(trace: Trace, position: int, pairs: NDArray[np.int64]) -> list[
     output = trace.tokens[position - 1]
     pairs = pairs[(output[pairs[:, 0]] != output[pairs[:, 1]]) & (output[pairs] != UNDEFINED).all(axis=1)]
     first, second = pairs[:: max(1, len(pairs) // _NEAR)].T
-    differs = trace.tokens[: position - 1, first] != trace.tokens[: position - 1, second]
-    packed = np.packbits(differs, axis=0, bitorder="little").T
+    if "by input" not in trace.memory:
+        trace.memory["by input"] = np.ascontiguousarray(trace.tokens.T)  # many times as fast to take inputs from
+    tokens: Tokens = trace.memory["by input"]
+    packed = np.packbits(tokens[first, : position - 1] != tokens[second, : position - 1], axis=1, bitorder="little")
     masks = {int.from_bytes(row.tobytes(), "little") for row in packed}
     return _minimal(sorted(masks, key=int.bit_count))
 
 
 def _minimal(masks: Iterable[int]) -> list[int]:
     """Return the sets, as bits, that contain no other; the sets come smallest first."""
-    minimal: list[int] = []
-    for mask in masks:
-        if not any(smaller & mask == smaller for smaller in minimal):
-            minimal.append(mask)
+    minimal, left = list[int](), [*masks]
+    while left:
+        smallest = left[0]
+        minimal.append(smallest)
+        left = [mask for mask in left if mask & smallest != smallest]
     return minimal
 
 

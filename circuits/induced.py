@@ -13,7 +13,7 @@ SRC_phi with selection is SRC_phi.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -157,10 +157,36 @@ class Induced(Brief):
         return f"induced complexity {by_scale(self.complexity)}{conflict}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class AtScale:
+    """Operators that a relation induces up to one scale, and what is new there; attributes are as in `Induced`."""
+
+    scale: int
+    complexity: float
+    new_labels: frozenset[int]
+    new_operators: int
+    new_entries: int
+    conflict: Conflict | None
+
+
 def induced_complexity(
     circuit: Circuit, relation: Relation, traces: Sequence[Trace], *, own_token: bool = False
 ) -> Induced:
-    """Return SRC_phi of the circuit, growing with the traces in the order given: each scale includes all before it.
+    """Return SRC_phi of the circuit over all traces; arguments and errors are those of `induced_by_scale`."""
+    scales = [*induced_by_scale(circuit, relation, traces, own_token=own_token)]
+    return Induced(
+        complexity={each.scale: each.complexity for each in scales},
+        new_labels={each.scale: each.new_labels for each in scales},
+        new_operators={each.scale: each.new_operators for each in scales},
+        new_entries={each.scale: each.new_entries for each in scales},
+        conflict=scales[-1].conflict if scales else None,
+    )
+
+
+def induced_by_scale(
+    circuit: Circuit, relation: Relation, traces: Iterable[Trace], *, own_token: bool = False
+) -> Iterator[AtScale]:
+    """Yield SRC_phi of the circuit, growing with the traces in the order given: each scale includes all before it.
 
     Where some steps of a signature cannot share an operator, the fewest are searched for, anew at each scale; the
     number is an upper bound where that search ends at MOST_STEPS. Several choices of the fewest can differ in what is
@@ -179,10 +205,6 @@ def induced_complexity(
     tables: dict[Signature, _Table] = {}  # of the signatures with one operator
     operators: dict[Signature, int] = {}
     known_labels: set[int] = set()
-    complexity: dict[int, float] = {}
-    new_labels: dict[int, frozenset[int]] = {}
-    new_operators: dict[int, int] = {}
-    new_entries: dict[int, int] = {}
     conflict: Conflict | None = None
     impossible: Step | None = None
     met: list[_Shown] = []
@@ -215,20 +237,30 @@ def induced_complexity(
             if operators[signature] > 1:
                 steps = [*_of_signature(met, signature, impossible, own_token)]
                 operators[signature], entries_of[signature] = _fewest(steps, trace.scale, trace.symbols)
-        scale_labels = {label for shown in of_scale for label in shown.signature}
+        scale_labels = frozenset(label for shown in of_scale for label in shown.signature)
         count = sum(operators.values())
-        complexity[trace.scale] = count if impossible is None else math.inf
-        new_labels[trace.scale] = frozenset(scale_labels - known_labels)
-        new_operators[trace.scale] = max(0, count - before)
-        new_entries[trace.scale] = sum(entries_of.values())
+        yield AtScale(
+            scale=trace.scale,
+            complexity=count if impossible is None else math.inf,
+            new_labels=scale_labels - known_labels,
+            new_operators=max(0, count - before),
+            new_entries=sum(entries_of.values()),
+            conflict=conflict,
+        )
         known_labels |= scale_labels
-    return Induced(
-        complexity=complexity,
-        new_labels=new_labels,
-        new_operators=new_operators,
-        new_entries=new_entries,
-        conflict=conflict,
-    )
+
+
+def decides(trace: Trace, position: int, labels: NDArray[np.int64], signature: Signature) -> bool:
+    """True if the view of some labels decides the step at a position.
+
+    Args:
+        trace: trace of the scale.
+        position: position of the token that the step computes.
+        labels: labels of all keys up to the query, int64 [position - 1].
+        signature: labels that the view shows.
+    """
+    shown = _Shown(step=Step(trace.scale, position), trace=trace, labels=labels, signature=signature)
+    return _views(shown, own_token=False) is not None
 
 
 def _steps(circuit: Circuit, relation: Relation, trace: Trace) -> Iterator[_Shown]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from lengthgen.circuits.analysis import Analysis
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.coverage import unseen_distractors
+from lengthgen.circuits.coverage import Pairs, unseen_distractors
 from lengthgen.circuits.encoding_spec import EncodingSpec, HintNeeded, NoRelation, relation_of
 from lengthgen.circuits.induced import Induced, induced_complexity
 from lengthgen.circuits.prediction_record import VARIANTS, Prediction, VariantPrediction
@@ -122,7 +122,7 @@ def predict(
         complexity_test=high,
         labels_covered=not any(induced.new_labels[trace.scale] for trace in later),
         entries_covered=not any(induced.new_entries[trace.scale] for trace in later),
-        unseen_distractors=len({pair for pairs in distractors_by_scale.values() for pair in pairs}),
+        unseen_distractors=len(Pairs.union([*distractors_by_scale.values()])) if distractors_by_scale else 0,
         breaks_at=breaks_at,
         why=_why(low, high, first, breaks_at, encoding.caveat),
         selection=_selected(induced, seen, later, change),

@@ -5,10 +5,11 @@ from itertools import product
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lengthgen.circuits.circuit import Circuit, Wiring
 from lengthgen.circuits.determining import determines
-from lengthgen.circuits.tables import step_entries
+from lengthgen.circuits.tables import codes_of, distinct
 from lengthgen.circuits.task import UNDEFINED, Reference, Step, Task, TaskError
 from lengthgen.circuits.trace import Trace
 
@@ -73,7 +74,7 @@ def check_reference(task: Task, traces: Iterable[Trace]) -> None:
     Raise TaskError if the circuit does not compute some step, or reads a position that is not earlier; names the first.
     """
     symbols = len(task.alphabet)
-    values_by_key: dict[tuple[str, int], int] = {}
+    right: dict[str, NDArray[np.int64]] = {}  # operator -> numbers key * symbols + value of entries that it has
     for trace in traces:
         steps = _steps(task, trace.scale)
         # A sample may lack the prompts of the longest outputs.
@@ -86,13 +87,14 @@ def check_reference(task: Task, traces: Iterable[Trace]) -> None:
             wrong, where = "its reference circuit is wrong", f"at scale {trace.scale}, position {position}"
             if not determines(trace, position, arguments):
                 raise task.error(f"{wrong}: the tokens at {arguments} do not determine the step {where}")
-            keys, values = step_entries(trace, position, arguments)
-            for key, value in zip(keys.tolist(), values.tolist(), strict=True):
-                if (operator, key) not in values_by_key:
-                    places = [key // symbols**place % symbols for place in reversed(range(len(arguments)))]
-                    values_by_key[operator, key] = _value(task, operator, tuple(task.alphabet[n] for n in places))
-                if values_by_key[operator, key] != value:
+            codes = codes_of(trace, position, arguments)
+            checked = right.get(operator, codes[:0])
+            for code in np.setdiff1d(codes, checked, assume_unique=True).tolist():
+                key, value = divmod(code, symbols)
+                places = [key // symbols**place % symbols for place in reversed(range(len(arguments)))]
+                if _value(task, operator, tuple(task.alphabet[n] for n in places)) != value:
                     raise task.error(f"{wrong}: operator '{operator}' gives a wrong symbol {where}")
+            right[operator] = distinct(np.concatenate([checked, codes]), symbols ** (len(arguments) + 1))
 
 
 def _value(task: Task, operator: str, symbols: tuple[str, ...]) -> int:

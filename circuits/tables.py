@@ -15,8 +15,8 @@ from lengthgen.circuits.trace import Trace
 
 MAX_BYTES = 200_000_000
 """Largest size in bytes of all tables of one step."""
-_FEW_CODES = 1 << 22
-"""Largest number of possible codes for which marking those that occur is faster than sorting."""
+_SPARSE = 64
+"""Possible codes for each given one beyond which sorting is faster than marking those that occur."""
 _FEW = 256
 """Largest number of keys of an operator for which the entries of steps are remembered."""
 Table = int
@@ -36,8 +36,12 @@ def keys_of(arguments: Tokens, symbols: int) -> NDArray[np.int64]:
 
 def distinct(codes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Return the distinct ones of some numbers below `count`, ascending."""
-    if count > _FEW_CODES:
-        return np.unique(codes)
+    if count > _SPARSE * len(codes):
+        # Many times as fast as np.unique, which hashes; twice as fast for numbers of half the size.
+        ordered = np.sort(codes.astype(np.int32) if count <= np.iinfo(np.int32).max else codes)
+        first = np.append(True, ordered[1:] != ordered[:-1])
+        ascending: NDArray[np.int64] = ordered[first[: len(codes)]].astype(np.int64)
+        return ascending
     occurs = np.zeros(count, dtype=bool)
     occurs[codes] = True
     return np.flatnonzero(occurs)
@@ -120,11 +124,16 @@ def most_tables(trace: Trace, slots: int) -> int:
     return max(1, 8 * MAX_BYTES // int(trace.symbols ** (slots + 1)))
 
 
-def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:
-    """Return the partial table of a step through a wiring."""
+def codes_of(trace: Trace, position: int, wiring: Sequence[int]) -> NDArray[np.int64]:
+    """Return the numbers key * symbols + value that occur at a step through a wiring, ascending."""
     tokens = trace.tokens_at(position)
     codes = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols) * trace.symbols + tokens[position - 1]
-    return as_table(distinct(codes, trace.symbols ** (len(wiring) + 1)))
+    return distinct(codes, trace.symbols ** (len(wiring) + 1))
+
+
+def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:
+    """Return the partial table of a step through a wiring."""
+    return as_table(codes_of(trace, position, wiring))
 
 
 def add_by_table(
@@ -167,9 +176,7 @@ def _codes_of_orders(
     Digests take the place of tables where many are compared: a table may have megabytes.
     """
     members = np.array(sorted(set(orders[0])), dtype=np.int64)
-    tokens = trace.tokens_at(position)
-    codes = keys_of(tokens[members - 1], trace.symbols) * trace.symbols + tokens[position - 1]
-    codes = distinct(codes, trace.symbols ** (len(members) + 1))
+    codes = codes_of(trace, position, members.tolist())
     keys, values = codes // trace.symbols, codes % trace.symbols
     digits = keys // trace.symbols ** np.arange(len(members))[::-1, None] % trace.symbols
     places = trace.symbols ** np.arange(len(orders[0]))[::-1]

@@ -62,7 +62,10 @@ from lengthgen.circuits.encoding_spec import parse_encoding as parse_encoding, p
 from lengthgen.circuits.induced import induced_complexity as induced_complexity
 from lengthgen.empirical.studies.theories.c_rasp import decide as decide_c_rasp
 from lengthgen.circuits.languages.regular import minimal_automaton as minimal_automaton
-from lengthgen.circuits.forecast.other_circuits import LatestBreaks as LatestBreaks, SeveralCircuits as SeveralCircuits
+from lengthgen.circuits.forecast.other_circuits import (
+    MinimisedRule as MinimisedRule,
+    SeveralCircuits as SeveralCircuits,
+)
 from lengthgen.circuits.prediction import predict as predict
 from lengthgen.circuits.prediction_record import Forecast as Forecast, Prediction as Prediction
 from lengthgen.circuits.src import (
@@ -131,9 +134,9 @@ __all__ = [
     "Forecasts",
     "Growth",
     "Guess",
-    "LatestBreaks",
     "Law",
     "LengthgenError",
+    "MinimisedRule",
     "PairBias",
     "PaperClaims",
     "Parameter",

@@ -8,9 +8,9 @@ of these circuits serves.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +18,18 @@ from numpy.typing import NDArray
 from lengthgen.circuits.analysis import Analysis
 from lengthgen.circuits.circuit import Circuit, Wiring
 from lengthgen.circuits.clock import Clock, OutOfTime
-from lengthgen.circuits.coverage import unseen_distractors
-from lengthgen.circuits.determining import determining_sets
+from lengthgen.circuits.coverage import Pairs, distractors, pairs_at_steps
+from lengthgen.circuits.determining import determines, determining_sets
 from lengthgen.circuits.encoding_spec import EncodingSpec, HintNeeded, relation_of
-from lengthgen.circuits.induced import induced_complexity
+from lengthgen.circuits.induced import decides, induced_by_scale
 from lengthgen.circuits.prediction_record import Prediction
-from lengthgen.circuits.search.wirings import Mode, as_array
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.src import src
-from lengthgen.circuits.tables import Table, table_of
-from lengthgen.circuits.task import Task
+from lengthgen.circuits.tables import codes_of
+from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.circuits.trace import Trace
-from lengthgen.theory.relation import Relation, diagonal_apart
+from lengthgen.theory.relation import NO_LABEL, Relation, diagonal_apart
 
-NEAR = 2
-"""Number of tested scales beyond training that are tried first with another circuit; most circuits fail there."""
 OTHER_STEPS = 300_000_000
 """Largest number of counted steps of the search for one other circuit: a few seconds on one core."""
 
@@ -41,19 +39,15 @@ Signature = tuple[int, ...]
 """Labels of the keys of a step, ascending, each once."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LatestBreaks:
-    """First scales at which the best circuit fails each rule that is minimised over circuits; None if it never fails.
+class MinimisedRule(StrEnum):
+    """Rules that are minimised over circuits."""
 
-    Attributes:
-        coverage, distractors: these rules.
-        own_token: distractors with what a Transformer has without attention ([F]): the query's own token has a label of
-            its own, and no key disturbs a step that needs no other token.
+    COVERAGE = "coverage"
+    DISTRACTORS = "distractors"
+    OWN_TOKEN = "own token"
+    """Distractors with what a Transformer has without attention ([F]): the query's own token has a label of its own,
+    and no key disturbs a step that needs no other token.
     """
-
-    coverage: int | None
-    distractors: int | None
-    own_token: int | None
 
 
 class SeveralCircuits:
@@ -69,11 +63,7 @@ class SeveralCircuits:
         self.analysis = analysis
         self.train = tuple(sorted({*train}))
         self.later = tuple(sorted({*test} - {*train}))
-        self._known: dict[tuple[Relation, bool], list[Breaks]] = {}
-
-    @cached_property
-    def _others(self) -> list[Circuit]:
-        return other_circuits(self.analysis)
+        self._tried: dict[tuple[Relation, bool], tuple[list[Breaks], Iterator[Breaks]]] = {}
 
     def with_own_token(self, spec: EncodingSpec, prediction: Prediction) -> Prediction:
         """Return a prediction with the answer of the rule `own_token`; it stays as it is without a relation.
@@ -82,7 +72,7 @@ class SeveralCircuits:
         """
         if prediction.distractors is None:
             return prediction
-        first, latest = prediction.distractors, self.latest_breaks(spec, prediction).own_token
+        first, latest = prediction.distractors, self.latest_break(MinimisedRule.OWN_TOKEN, spec, prediction)
         why = first.why
         if latest is None and first.breaks_at is not None:
             why = "another circuit, or no attention at all, serves each step as training showed it"
@@ -90,8 +80,8 @@ class SeveralCircuits:
             why = f"of the circuits that were tried, the best fails at scale {latest}"
         return replace(prediction, own_token=replace(first, breaks_at=latest, why=why))
 
-    def latest_breaks(self, spec: EncodingSpec, prediction: Prediction) -> LatestBreaks:
-        """Return where the best circuit fails under an encoding.
+    def latest_break(self, rule: MinimisedRule, spec: EncodingSpec, prediction: Prediction) -> int | None:
+        """Return the first scale at which the best circuit fails a rule under an encoding; None if it never fails.
 
         The prediction is that of `lengthgen.circuits.prediction.predict` with the circuit of the analysis.
 
@@ -101,40 +91,65 @@ class SeveralCircuits:
         """
         if prediction.distractors is None:
             raise ValueError(f"encoding '{spec}' has no prediction that other circuits could better")
-        coverage, distractors = prediction.breaks_at, prediction.distractors.breaks_at
-        if self.analysis.result is None or coverage is distractors is None:
-            return LatestBreaks(coverage=coverage, distractors=distractors, own_token=distractors)
+        first = prediction.breaks_at if rule == MinimisedRule.COVERAGE else prediction.distractors.breaks_at
+        if self.analysis.result is None or first is None:
+            return first
         try:
             relation = relation_of(spec, self.analysis.circuit)
         except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
-            return LatestBreaks(coverage=coverage, distractors=distractors, own_token=distractors)
-        others = self._breaks(relation)
-        distractors = _latest(distractors, *(at for _, at in others))
-        own_token = distractors
-        if own_token is not None:
-            with_token = self._breaks(relation, own_token=True)
-            own_token = _latest(own_token, *(at for _, at in with_token))
-        return LatestBreaks(
-            coverage=_latest(coverage, *(at for at, _ in others)), distractors=distractors, own_token=own_token
+            return first
+        latest = self._latest_break(rule, relation, first)
+        if rule == MinimisedRule.OWN_TOKEN and latest is not None:
+            latest = self._latest_break(rule, diagonal_apart(relation), latest, own_token=True)
+        return latest
+
+    def _latest_break(
+        self, rule: MinimisedRule, relation: Relation, first: int, *, own_token: bool = False
+    ) -> int | None:
+        """Return the first scale at which the best circuit fails a rule, where one is known to fail at `first`.
+
+        No more circuits are tried once all must fail there.
+        """
+        if (relation, own_token) not in self._tried:
+            self._tried[relation, own_token] = [], self._breaks(relation, own_token=own_token)
+        tried, more = self._tried[relation, own_token]
+        of_rule = 0 if rule == MinimisedRule.COVERAGE else 1
+        latest = _latest(first, *(breaks[of_rule] for breaks in tried))
+        while latest is not None and not self._all_fail(relation, latest, rule, own_token=own_token):
+            breaks = next(more, None)
+            if breaks is None:
+                break
+            tried.append(breaks)
+            latest = _latest(latest, breaks[of_rule])
+        return latest
+
+    def _all_fail(self, relation: Relation, scale: int, rule: MinimisedRule, *, own_token: bool) -> bool:
+        """Return the answer of `all_circuits_fail`."""
+        disturbed = rule != MinimisedRule.COVERAGE
+        return self.analysis.remembered(
+            ("all circuits fail", relation, self.train, scale, disturbed, own_token),
+            lambda: all_circuits_fail(
+                self.analysis, relation, self.train, scale, disturbed=disturbed, own_token=own_token
+            ),
         )
 
-    def _breaks(self, relation: Relation, *, own_token: bool = False) -> list[Breaks]:
-        """Return `first_breaks` of the circuits, up to the first that never fails.
+    def _breaks(self, relation: Relation, *, own_token: bool) -> Iterator[Breaks]:
+        """Yield `first_breaks` of the circuits, those first that take least work to find.
 
         That of the analysis is among them for the own token only: its prediction says the rest.
         """
-        if (relation, own_token) in self._known:
-            return self._known[relation, own_token]
-        labels = diagonal_apart(relation) if own_token else relation
-        circuits = [*([self.analysis.circuit] if own_token else []), *self._others]
-        all_breaks: list[Breaks] = []
-        for circuit in [*circuits, *favoured_circuit(self.analysis, labels, self.train)]:
-            breaks = first_breaks(self.analysis, circuit, labels, self.train, self.later, own_token=own_token)
-            all_breaks.append(breaks)
-            if breaks == (None, None):
-                break
-        self._known[relation, own_token] = all_breaks
-        return all_breaks
+        for circuit in self._circuits(relation, own_token=own_token):
+            yield first_breaks(self.analysis, circuit, relation, self.train, self.later, own_token=own_token)
+
+    def _circuits(self, relation: Relation, *, own_token: bool) -> Iterator[Circuit]:
+        if own_token:
+            yield self.analysis.circuit
+        yield from self._of_mode(Mode.DECLARED)
+        yield from favoured_circuit(self.analysis, relation, self.train)
+        yield from self._of_mode(Mode.TYPED)
+
+    def _of_mode(self, mode: Mode) -> list[Circuit]:
+        return self.analysis.remembered(("other circuit", mode), lambda: other_circuit(self.analysis, mode))
 
 
 def _latest(*scales: int | None) -> int | None:
@@ -156,38 +171,90 @@ def first_breaks(
     No more prompts than those of the traces are tried, so that a sampled training scale may count as failing too much.
     `train` and `later`, the other tested scales, ascend; `own_token` is that of `unseen_distractors`.
     """
-    seen = [analysis.traces[scale - 1] for scale in train]
-    breaks: set[int] = set()
-    shown: set[int] = set()
-    for count in (NEAR, len(later)):
-        tested = [analysis.traces[scale - 1] for scale in later[:count]]
-        induced = induced_complexity(circuit, relation, [*seen, *tested])
-        breaks = {scale for scale, complexity in induced.complexity.items() if math.isinf(complexity)}
-        breaks |= {
-            trace.scale
-            for trace in tested
-            for new in (induced.new_labels, induced.new_operators, induced.new_entries)
-            if new[trace.scale]
-        }
-        if not breaks or min(breaks) > train[-1]:
-            shown = {*unseen_distractors(circuit, relation, seen, tested, own_token=own_token)}
-        if breaks:
-            break
-    return min(breaks, default=None), min(breaks | shown, default=None)
-
-
-def other_circuits(analysis: Analysis) -> list[Circuit]:
-    """Return the circuits of the modes declared and typed, those that exist and are found within `OTHER_STEPS`."""
-    if analysis.result is None:
-        return []
-    arities = {Mode.TYPED: analysis.result.arity}
-    if analysis.task.reference is not None:
-        arities = {Mode.DECLARED: analysis.task.reference.arity} | arities
-    results = (
-        src(analysis.task, analysis.traces, arity, mode=mode, clock=Clock(steps=OTHER_STEPS))
-        for mode, arity in arities.items()
+    traces = {scale: analysis.traces[scale - 1] for scale in (*train, *later)}
+    coverage = next(
+        (
+            new.scale
+            for new in induced_by_scale(circuit, relation, traces.values())
+            if math.isinf(new.complexity)
+            or (new.scale in later and (new.new_labels or new.new_operators or new.new_entries))
+        ),
+        None,
     )
-    return [result.circuit for result in results if result.circuit is not None and not result.stopped]
+    if coverage in train:
+        return coverage, coverage
+
+    def of_scale(scale: int) -> Pairs:
+        return distractors(circuit, relation, traces[scale], own_token=own_token)
+
+    shown = Pairs.union([of_scale(scale) for scale in train])
+    tested = (scale for scale in later if coverage is None or scale < coverage)
+    return coverage, next((scale for scale in tested if len(of_scale(scale) - shown)), coverage)
+
+
+def all_circuits_fail(
+    analysis: Analysis,
+    relation: Relation,
+    train: Sequence[int],
+    scale: int,
+    *,
+    disturbed: bool,
+    own_token: bool,
+) -> bool:
+    """True if each circuit whose steps read minimal determining sets must fail a rule at a scale or before.
+
+    Some step there shows it.  Whatever it reads, its view does not decide its token, or has a label that no key has in
+    training.  Or, where keys that a step does not need count, a key has a label and token that no key has in training:
+    a circuit that reads it needs a new entry, and any other is disturbed by it.  False may also mean that this is not
+    known.
+
+    Args:
+        analysis: analysis of the task; circuits have its arity, or that of the reference circuit if it is larger.
+        relation: the relation by which the encoding distinguishes keys.
+        train: trained scales.
+        scale: a scale of the analysis.
+        disturbed: True for the rule distractors, False for coverage.
+        own_token: that of `unseen_distractors`.
+    """
+    trace, clock = analysis.traces[scale - 1], Clock(steps=OTHER_STEPS)
+    shown = Pairs.union([distractors(None, relation, analysis.traces[trained - 1]) for trained in train])
+    labels = relation.labels(trace.length, trace.scale)
+    if disturbed:
+        attending = labels.copy()
+        if own_token:
+            attending[:, [step - 2 for step in trace.steps if determines(trace, step, [step - 1])]] = NO_LABEL
+        if len(pairs_at_steps(trace, attending) - shown):
+            return True
+    new_labels = {*np.setdiff1d(labels, shown.labels).tolist()}
+    for position in trace.steps:
+        try:
+            sets, complete = determining_sets(trace, position, _arity(analysis), clock)
+        except OutOfTime:
+            return False
+        of_keys = labels[: position - 1, position - 2]
+        if complete and all(
+            not new_labels.isdisjoint(signature) or not decides(trace, position, of_keys, signature)
+            for signature in _by_signature(sets, of_keys)
+        ):
+            return True
+    return False
+
+
+def _arity(analysis: Analysis) -> int:
+    """Return the arity of the analysis, or that of the reference circuit if it is larger."""
+    assert analysis.result is not None
+    reference = analysis.task.reference
+    return max(analysis.result.arity, reference.arity if reference else 1)
+
+
+def other_circuit(analysis: Analysis, mode: Mode) -> list[Circuit]:
+    """Return the circuit of mode declared or typed; none if it does not exist or is not found within `OTHER_STEPS`."""
+    reference = analysis.task.reference
+    if analysis.result is None or (mode == Mode.DECLARED and reference is None):
+        return []
+    arity = reference.arity if mode == Mode.DECLARED and reference else analysis.result.arity
+    result = src(analysis.task, analysis.traces, arity, mode=mode, clock=Clock(steps=OTHER_STEPS))
+    return [] if result.circuit is None or result.stopped else [result.circuit]
 
 
 def favoured_circuit(analysis: Analysis, relation: Relation, train: Sequence[int]) -> list[Circuit]:
@@ -197,9 +264,7 @@ def favoured_circuit(analysis: Analysis, relation: Relation, train: Sequence[int
     if it is larger).  The set is the one whose labels some training step can have too, and then those that most steps
     can have.  So a set with labels that training never shows is read only where there is no other.
     """
-    assert analysis.result is not None
-    arity = max(analysis.result.arity, analysis.task.reference.arity if analysis.task.reference else 1)
-    clock = Clock(steps=OTHER_STEPS)
+    arity, clock = _arity(analysis), Clock(steps=OTHER_STEPS)
     choices: dict[tuple[int, int], dict[Signature, tuple[int, ...]]] = {}
     try:
         for trace in analysis.traces:
@@ -242,17 +307,18 @@ def _circuit_of(
 
     `reads` has the keys of each step (scale, position).
     """
-    operators: dict[tuple[int, Table], int] = {}
-    tables: list[NDArray[np.uint8]] = []
+    numbers: dict[tuple[int, bytes], int] = {}
+    operators: list[NDArray[np.uint8]] = []
     wirings: dict[int, tuple[Wiring, ...]] = {}
     for trace in traces:
         steps = []
         for position in trace.steps:
             keys = reads[trace.scale, position]
-            table = table_of(trace, position, keys)
-            operator = operators.setdefault((len(keys), table), len(tables))
-            if operator == len(tables):
-                tables.append(as_array(table, len(keys), trace.symbols))
+            codes = codes_of(trace, position, keys)
+            operator = numbers.setdefault((len(keys), codes.tobytes()), len(operators))
+            if operator == len(operators):
+                operators.append(np.full(trace.symbols ** len(keys), UNDEFINED, dtype=np.uint8))
+                operators[operator][codes // trace.symbols] = codes % trace.symbols
             steps.append(Wiring(position=position, arguments=keys, operator=operator))
         wirings[trace.scale] = tuple(steps)
-    return Circuit(task=task, arity=arity, wirings=wirings, operators=tuple(tables))
+    return Circuit(task=task, arity=arity, wirings=wirings, operators=tuple(operators))

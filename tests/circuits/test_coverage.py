@@ -5,9 +5,11 @@ import pytest
 
 from lengthgen.circuits.analysis import analyse
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.coverage import CoverageError, Scales, seen_entries, steps_seen
+from lengthgen.circuits.coverage import CoverageError, Pairs, Scales, seen_entries, steps_seen, unseen_distractors
 from lengthgen.circuits.task import Task, Tokens
 from lengthgen.circuits.tasks import load
+from lengthgen.circuits.trace import Trace
+from lengthgen.theory.relation import Relation, absolute, clipped_relative, constant, relative
 from tests.circuits.conftest import Analyses
 
 LARGEST = 8
@@ -93,3 +95,38 @@ def test_invalid_examples_are_refused(analyses: Analyses) -> None:
     tokens[2, 4] = 4
     with pytest.raises(CoverageError, match="not 8 up to 4"):
         steps_seen(circuit, seen_entries(circuit, tokens[:2], scales[:2]), tokens, scales)
+
+
+def _slow_distractors(circuit: Circuit, relation: Relation, trace: Trace, *, own_token: bool) -> set[tuple[int, int]]:
+    labels, roles = relation.labels(trace.length, trace.scale), circuit.roles(trace.scale)
+    pairs = set()
+    for position in trace.steps:
+        query, tokens = position - 1, trace.tokens_at(position)
+        if own_token and not any(needed == query and key != query for key, needed in roles):
+            continue
+        for key in range(1, position):
+            if (key, query) not in roles:
+                pairs |= {(int(labels[key - 1, query - 1]), token) for token in tokens[key - 1].tolist()}
+    return pairs
+
+
+@pytest.mark.parametrize("own_token", [False, True])
+@pytest.mark.parametrize("name", ["addition-carry", "copy-until-zero", "permutation"])
+def test_unseen_distractors_are_those_of_a_slow_count(analyses: Analyses, name: str, own_token: bool) -> None:
+    analysis = analyses(name, "aligned", LARGEST)
+    seen, later = analysis.traces[:3], analysis.traces[3:6]
+    for relation in (relative(), absolute(), clipped_relative(2), constant()):
+        shown, *unseen = (
+            set().union(*(_slow_distractors(analysis.circuit, relation, trace, own_token=own_token) for trace in part))
+            for part in (seen, *([trace] for trace in later))
+        )
+        answer = unseen_distractors(analysis.circuit, relation, seen, later, own_token=own_token)
+        pairs = {
+            scale: {(int(each.labels[row]), int(token)) for row, token in zip(*each.tokens.nonzero(), strict=True)}
+            for scale, each in answer.items()
+        }
+        expected = {trace.scale: new - shown for trace, new in zip(later, unseen, strict=True) if new - shown}
+        assert pairs == expected
+        assert {scale: len(each) for scale, each in answer.items()} == {n: len(new) for n, new in expected.items()}
+        if answer:
+            assert len(Pairs.union([*answer.values()])) == len(set().union(*expected.values()))

@@ -25,7 +25,7 @@ from lengthgen.circuits.encoding_spec import (
     relation_of,
 )
 from lengthgen.circuits.forecast.ask import with_forecast
-from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
+from lengthgen.circuits.forecast.other_circuits import MinimisedRule, SeveralCircuits
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
 from lengthgen.circuits.search.wirings import Mode
@@ -181,11 +181,11 @@ def _of_prediction(prediction: Prediction) -> dict[str, Guess]:
 def _of_best_circuits(several: SeveralCircuits, spec: EncodingSpec, prediction: Prediction) -> dict[str, Guess]:
     """Return the answers of the rules that are minimised over circuits."""
     assert prediction.distractors
-    latest = several.latest_breaks(spec, prediction)
+    coverage, distractors, own_token = (several.latest_break(rule, spec, prediction) for rule in MinimisedRule)
     return {
-        "minimised": _better(prediction, latest.coverage),
-        "minimised-distractors": _better(prediction.distractors, latest.distractors),
-        "own-token": _better(prediction.distractors, latest.own_token),
+        "minimised": _better(prediction, coverage),
+        "minimised-distractors": _better(prediction.distractors, distractors),
+        "own-token": _better(prediction.distractors, own_token),
     }
 
 
