@@ -92,7 +92,7 @@ def _joined(expression: sp.Expr) -> sp.Expr:
     "prism-7",
     "",
     r"\tfrac{1-p}{p}\le(\gamma-1)\,\gamma^{-\gamma/(\gamma-1)}",
-    assumptions=("0 < p < 1", "P > t: the end is not reached", "the gates are the same at all tokens"),
+    assumptions=("0 < p < 1", "gamma > 0", "P > t: the end is not reached", "the gates are the same at all tokens"),
     falsifiers={
         "gamma = 1.25 counts at p = 0.8": {"locked": (("4/5", "5/4"),)},
         "half the noise": {"threshold": lambda exponent: prism.least_odds(exponent) / 2},
