@@ -897,6 +897,510 @@ Proof.
   specialize (one nat P learned targets 2%nat fair apart each). simpl in one. lia.
 Qed.
 
+(* Boxes: lower end and side of each coordinate. A point is the list of its coordinates. *)
+Definition box := list (R * R).
+Fixpoint volume (b : box) : R := match b with [] => 1 | (_, side) :: r => side * volume r end.
+Definition in_box (b : box) (x : list R) : Prop := Forall2 (fun side t => fst side <= t <= fst side + snd side) b x.
+Definition covers (D : nat) (boxes : list box) (S : list R -> Prop) : Prop :=
+  (forall b, In b boxes -> length b = D /\ forall side, In side b -> 0 <= snd side)
+  /\ forall x, S x -> exists b, In b boxes /\ in_box b x.
+(* Volume of a set: the greatest lower bound of the volumes of finitely many boxes that cover it. *)
+Definition has_volume (D : nat) (S : list R -> Prop) (v : R) : Prop :=
+  (forall boxes, covers D boxes S -> v <= total volume boxes)
+  /\ forall w, (forall boxes, covers D boxes S -> w <= total volume boxes) -> w <= v.
+(* Cube around a centre; two centres are apart if they differ by a side in some coordinate. *)
+Definition cube (radius : R) (centre : list R) : box := map (fun c => (c - radius, 2 * radius)) centre.
+Definition apart (radius : R) (c k : list R) : Prop :=
+  exists i, (i < length c)%nat /\ 2 * radius <= Rabs (nth i c 0 - nth i k 0).
+
+(* Numbers of grid points. *)
+Definition closed (side : R * R) (t : R) : R :=
+  if Rle_dec (fst side) t then if Rle_dec t (fst side + snd side) then 1 else 0 else 0.
+Definition half_open (side : R * R) (t : R) : R :=
+  if Rle_dec (fst side) t then if Rlt_dec t (fst side + snd side) then 1 else 0 else 0.
+Fixpoint inside (on : R * R -> R -> R) (b : box) (x : list R) : R :=
+  match b, x with side :: r, t :: y => on side t * inside on r y | _, _ => 1 end.
+Fixpoint grid_volume (on : R * R -> R -> R) (grid : list R) (b : box) : R :=
+  match b with [] => 1 | side :: r => total (on side) grid * grid_volume on grid r end.
+Lemma total_flat_map : forall (A B : Type) (f : B -> R) (g : A -> list B) l,
+  total f (flat_map g l) = total (fun x => total f (g x)) l.
+Proof. intros. induction l as [|x l IH]; simpl; [reflexivity|]. rewrite total_app, IH. reflexivity. Qed.
+Lemma points_in_box : forall on grid b, total (inside on b) (words grid (length b)) = grid_volume on grid b.
+Proof.
+  intros on grid b. induction b as [|side r IH]; [simpl; ring|].
+  cbn [length words]. rewrite total_flat_map.
+  rewrite (total_ext _ _ (fun w => total (on side) grid * inside on r w)).
+  - rewrite total_scale, IH. reflexivity.
+  - intros w _. rewrite total_map. cbn [inside].
+    rewrite (total_ext _ _ (fun t => inside on r w * on side t)) by (intros; ring). rewrite total_scale. ring.
+Qed.
+Definition grid (n m : nat) : list R := map (fun i => (INR i - INR m) / INR n) (seq 0 (S (2 * m))).
+
+Lemma total_snoc : forall f m, total f (seq 0 (S m)) = total f (seq 0 m) + f m.
+Proof. intros. rewrite seq_S, total_app. simpl. ring. Qed.
+Lemma few_closed : forall x y m, x <= y + 1 ->
+  total (fun i => closed (x, y - x) (INR i)) (seq 0 m) <= Rmax 0 (Rmin y (INR m - 1) - x + 1).
+Proof.
+  intros x y m le. induction m as [|m IH]; [simpl; apply Rmax_l|].
+  rewrite total_snoc, S_INR. unfold closed. simpl fst; simpl snd. replace (x + (y - x)) with y by ring.
+  unfold Rmax, Rmin in *. unfold closed in IH. simpl fst in IH; simpl snd in IH.
+  replace (x + (y - x)) with y in IH by ring.
+  repeat destruct Rle_dec; lra.
+Qed.
+Lemma many_half_open : forall x y m, 0 <= x ->
+  Rmin y (INR m) - x - 1 <= total (fun i => half_open (x, y - x) (INR i)) (seq 0 m).
+Proof.
+  intros x y m Hx. induction m as [|m IH]; [simpl; unfold Rmin; destruct Rle_dec; lra|].
+  rewrite total_snoc, S_INR. unfold half_open in *. simpl fst in *; simpl snd in *.
+  replace (x + (y - x)) with y in * by ring.
+  assert (0 <= total (fun i => if Rle_dec x (INR i) then if Rlt_dec (INR i) y then 1 else 0 else 0) (seq 0 m)).
+  { apply total_nonnegative. intros i _. destruct (Rle_dec x (INR i)); [destruct (Rlt_dec (INR i) y)|]; lra. }
+  unfold Rmin in *. repeat destruct Rle_dec; repeat destruct Rlt_dec; lra.
+Qed.
+Lemma on_grid : forall on a s n m,
+  (forall c k, 0 < c -> forall t, on (a, s) t = on (c * a + k, c * s) (c * t + k)) -> (0 < n)%nat ->
+  total (on (a, s)) (grid n m) = total (fun i => on (INR n * a + INR m, INR n * s) (INR i)) (seq 0 (S (2 * m))).
+Proof.
+  intros on a s n m moves pos. unfold grid. rewrite total_map. apply total_ext. intros i _.
+  assert (0 < INR n) as Hn by (apply lt_0_INR; exact pos).
+  rewrite (moves (INR n) (INR m) Hn). f_equal. field. lra.
+Qed.
+Lemma closed_moves : forall a s c k, 0 < c -> forall t, closed (a, s) t = closed (c * a + k, c * s) (c * t + k).
+Proof. intros a s c k Hc t. unfold closed. simpl. repeat destruct Rle_dec; try reflexivity; exfalso; nra. Qed.
+Lemma half_open_moves : forall a s c k, 0 < c -> forall t,
+  half_open (a, s) t = half_open (c * a + k, c * s) (c * t + k).
+Proof.
+  intros a s c k Hc t. unfold half_open. simpl.
+  repeat destruct Rle_dec; repeat destruct Rlt_dec; try reflexivity; exfalso; nra.
+Qed.
+Lemma grid_closed : forall a s n m, 0 <= s -> (0 < n)%nat -> total (closed (a, s)) (grid n m) <= INR n * (s + / INR n).
+Proof.
+  intros a s n m Hs pos. rewrite (on_grid closed) by (try apply closed_moves; exact pos).
+  assert (0 < INR n) as Hn by (apply lt_0_INR; exact pos).
+  set (x := INR n * a + INR m). replace (INR n * s) with (x + INR n * s - x) by ring.
+  assert (0 <= INR n * s) by (apply Rmult_le_pos; lra).
+  apply Rle_trans with (1 := few_closed x (x + INR n * s) (S (2 * m)) ltac:(lra)).
+  replace (INR n * (s + / INR n)) with (INR n * s + 1) by (field; lra).
+  unfold Rmax, Rmin. repeat destruct Rle_dec; lra.
+Qed.
+Lemma grid_half_open : forall a s n m, 0 <= s -> (0 < n)%nat -> INR n * (Rabs a + s) <= INR m ->
+  INR n * (s - / INR n) <= total (half_open (a, s)) (grid n m).
+Proof.
+  intros a s n m Hs pos wide. rewrite (on_grid half_open) by (try apply half_open_moves; exact pos).
+  assert (0 < INR n) as Hn by (apply lt_0_INR; exact pos).
+  set (x := INR n * a + INR m). replace (INR n * s) with (x + INR n * s - x) by ring.
+  assert (- (INR n * Rabs a) <= INR n * a <= INR n * Rabs a) as near.
+  { pose proof (Rle_abs a). pose proof (Rle_abs (- a)) as H'. rewrite Rabs_Ropp in H'. split; nra. }
+  assert (0 <= INR n * s) by (apply Rmult_le_pos; lra).
+  assert (0 <= x) as Hx by (unfold x; nra).
+  apply Rle_trans with (2 := many_half_open x (x + INR n * s) (S (2 * m)) Hx).
+  rewrite S_INR, mult_INR. simpl (INR 2). replace (INR n * (s - / INR n)) with (INR n * s - 1) by (field; lra).
+  unfold Rmin, x in *. destruct Rle_dec; nra.
+Qed.
+
+Definition wider (h : R) (b : box) : box := map (fun side => (fst side, snd side + h)) b.
+Lemma grid_volume_closed : forall n m b, (0 < n)%nat -> (forall side, In side b -> 0 <= snd side) ->
+  0 <= grid_volume closed (grid n m) b <= INR n ^ length b * volume (wider (/ INR n) b).
+Proof.
+  intros n m b pos. assert (0 < INR n) as Hn by (apply lt_0_INR; exact pos).
+  pose proof (Rinv_0_lt_compat _ Hn). induction b as [|[a s] r IH]; intros sides; [simpl; lra|].
+  destruct IH as [low high]; [intros side Hin; apply sides; right; exact Hin|].
+  pose proof (sides (a, s) (or_introl eq_refl)) as Hs. simpl in Hs.
+  pose proof (grid_closed a s n m Hs pos) as here.
+  assert (0 <= total (closed (a, s)) (grid n m)).
+  { apply total_nonnegative. intros t _. unfold closed. repeat destruct Rle_dec; lra. }
+  cbn [grid_volume]. split; [apply Rmult_le_pos; assumption|].
+  simpl length. simpl pow. simpl wider. cbn [volume fst snd].
+  replace (INR n * INR n ^ length r * ((s + / INR n) * volume (wider (/ INR n) r)))
+    with ((INR n * (s + / INR n)) * (INR n ^ length r * volume (wider (/ INR n) r))) by ring.
+  apply Rmult_le_compat; assumption.
+Qed.
+Lemma grid_volume_cube : forall n m radius c, (0 < n)%nat -> / INR n <= 2 * radius ->
+  List.Forall (fun t => INR n * (Rabs (t - radius) + 2 * radius) <= INR m) c ->
+  INR n ^ length c * (2 * radius - / INR n) ^ length c <= grid_volume half_open (grid n m) (cube radius c).
+Proof.
+  intros n m radius c pos fine wide. assert (0 < INR n) as Hn by (apply lt_0_INR; exact pos).
+  pose proof (Rinv_0_lt_compat _ Hn).
+  induction wide as [|t c here wide IH]; [simpl; lra|].
+  simpl length. simpl cube. cbn [grid_volume]. simpl pow.
+  pose proof (grid_half_open (t - radius) (2 * radius) n m ltac:(lra) pos here) as one.
+  replace (INR n * INR n ^ length c * ((2 * radius - / INR n) * (2 * radius - / INR n) ^ length c))
+    with ((INR n * (2 * radius - / INR n)) * (INR n ^ length c * (2 * radius - / INR n) ^ length c)) by ring.
+  apply Rmult_le_compat; [|apply Rmult_le_pos; apply pow_le; lra|exact one|exact IH].
+  apply Rmult_le_pos; lra.
+Qed.
+
+Lemma inside_closed : forall b x, 0 <= inside closed b x /\ (in_box b x -> 1 <= inside closed b x).
+Proof.
+  intros b. induction b as [|[a s] r IH]; intros [|t y]; simpl; try (split; [lra|intros; lra]).
+  destruct (IH y) as [low high]. set (rest := inside closed r y) in *. unfold closed. simpl. repeat destruct Rle_dec.
+  - split; [lra|]. intros H. inversion H; subst. rewrite Rmult_1_l. apply high. assumption.
+  - split; [lra|]. intros H. inversion H; subst. simpl in *. lra.
+  - split; [lra|]. intros H. inversion H; subst. simpl in *. lra.
+Qed.
+Lemma inside_half_open : forall radius c x, length x = length c ->
+  inside half_open (cube radius c) x = 0
+  \/ (inside half_open (cube radius c) x = 1
+      /\ forall i, (i < length c)%nat -> nth i c 0 - radius <= nth i x 0 < nth i c 0 + radius).
+Proof.
+  intros radius c. induction c as [|t c IH]; intros [|y x] len; try discriminate.
+  - right. split; [reflexivity|]. simpl. intros. lia.
+  - simpl cube. cbn [inside]. unfold half_open at 1 3. simpl fst; simpl snd.
+    destruct (Rle_dec (t - radius) y); [|left; lra]. destruct (Rlt_dec y (t - radius + 2 * radius)); [|left; lra].
+    destruct (IH x) as [none|[one here]]; [simpl in len; lia|left; rewrite none; lra|].
+    right. split; [rewrite one; lra|]. intros [|i] lt; simpl; [lra|]. apply here. simpl in lt. lia.
+Qed.
+Lemma in_cube : forall radius c x, length x = length c ->
+  (forall i, (i < length c)%nat -> nth i c 0 - radius <= nth i x 0 <= nth i c 0 + radius) -> in_box (cube radius c) x.
+Proof.
+  intros radius c. induction c as [|t c IH]; intros [|y x] len here; try discriminate; [constructor|].
+  constructor.
+  - simpl. pose proof (here 0%nat ltac:(simpl; lia)) as H. simpl in H. lra.
+  - apply IH; [simpl in len; lia|]. intros i lt. apply (here (S i)). simpl. lia.
+Qed.
+Lemma one_cube : forall radius D centres x, ForallOrdPairs (apart radius) centres ->
+  (forall c, In c centres -> length c = D) -> length x = D ->
+  total (fun c => inside half_open (cube radius c) x) centres <= 1
+  /\ (total (fun c => inside half_open (cube radius c) x) centres = 0
+      \/ exists c, In c centres /\ in_box (cube radius c) x).
+Proof.
+  intros radius D centres x far. induction far as [|c centres away far IH]; intros lengths len; [simpl; lra|].
+  destruct IH as [most some]; [intros k Hk; apply lengths; right; exact Hk|exact len|].
+  pose proof (lengths c (or_introl eq_refl)) as Hc. simpl total.
+  destruct (inside_half_open radius c x) as [none|[one here]]; [congruence| |].
+  - rewrite none, Rplus_0_l. split; [exact most|]. destruct some as [zero|[k [Hk inside_k]]]; [left; exact zero|right].
+    exists k. split; [right; exact Hk|exact inside_k].
+  - assert (total (fun k => inside half_open (cube radius k) x) centres = 0) as rest.
+    { apply total_zero. intros k Hk. rewrite Forall_forall in away. destruct (away k Hk) as [i [lt gap]].
+      destruct (inside_half_open radius k x) as [none|[_ there]]; [|exact none|].
+      - rewrite len. symmetry. apply lengths. right. exact Hk.
+      - exfalso. pose proof (here i lt).
+        pose proof (there i ltac:(rewrite (lengths k (or_intror Hk)), <- Hc; exact lt)).
+        unfold Rabs in gap. destruct Rcase_abs; lra. }
+    rewrite one, rest. split; [lra|right]. exists c. split; [left; reflexivity|].
+    apply in_cube; [congruence|]. intros i lt. pose proof (here i lt). lra.
+Qed.
+Lemma total_swap : forall (A B : Type) (f : A -> B -> R) l m,
+  total (fun x => total (f x) m) l = total (fun y => total (fun x => f x y) l) m.
+Proof.
+  intros A B f l m. induction l as [|x l IH]; simpl.
+  - symmetry. apply total_zero. reflexivity.
+  - rewrite IH. clear IH. induction m as [|y m IHm]; simpl; [ring|]. rewrite <- IHm. ring.
+Qed.
+Lemma total_least : forall (A : Type) (f : A -> R) l x, (forall y, In y l -> 0 <= f y) -> In x l -> f x <= total f l.
+Proof.
+  intros A f l x nonnegative Hx. induction l as [|y l IH]; [contradiction|]. simpl.
+  assert (0 <= total f l) by (apply total_nonnegative; intros z Hz; apply nonnegative; right; exact Hz).
+  destruct Hx as [E|Hx]; [subst; lra|].
+  assert (f x <= total f l) by (apply IH; [intros z Hz; apply nonnegative; right; exact Hz|exact Hx]).
+  pose proof (nonnegative y (or_introl eq_refl)). lra.
+Qed.
+Lemma wide_enough : forall n radius centres, exists m, forall c, In c centres ->
+  List.Forall (fun t => INR n * (Rabs (t - radius) + 2 * radius) <= INR m) c.
+Proof.
+  intros n radius centres.
+  assert (one : forall x, exists m, x <= INR m).
+  { intros x. destruct (Rle_lt_dec x 0) as [neg|pos]; [exists 0%nat; simpl; exact neg|].
+    destruct (archimed_cor1 (/ x) (Rinv_0_lt_compat _ pos)) as [m [Hm Hpos]]. exists m. left.
+    apply Rinv_lt_cancel; [apply lt_0_INR; exact Hpos|exact Hm]. }
+  assert (more : forall (k m : nat) x, x <= INR k -> x <= INR (k + m)).
+  { intros k m x le. rewrite plus_INR. pose proof (pos_INR m). lra. }
+  assert (point : forall c, exists m, List.Forall (fun t => INR n * (Rabs (t - radius) + 2 * radius) <= INR m) c).
+  { intros c. induction c as [|t c [m IH]]; [exists 0%nat; constructor|].
+    destruct (one (INR n * (Rabs (t - radius) + 2 * radius))) as [k Hk]. exists (k + m)%nat. constructor.
+    - apply more. exact Hk.
+    - eapply Forall_impl; [|exact IH]. intros u Hu. simpl in Hu. rewrite Nat.add_comm. apply more. exact Hu. }
+  induction centres as [|c centres [m IH]]; [exists 0%nat; intros c []|].
+  destruct (point c) as [k Hk]. exists (k + m)%nat. intros u [E|Hu].
+  - subst. eapply Forall_impl; [|exact Hk]. intros t Ht. apply more. exact Ht.
+  - eapply Forall_impl; [|exact (IH u Hu)]. intros t Ht. simpl in Ht. rewrite Nat.add_comm. apply more. exact Ht.
+Qed.
+Lemma on_a_grid : forall radius D centres boxes S n, 0 < radius -> ForallOrdPairs (apart radius) centres ->
+  (forall c, In c centres -> length c = D) -> covers D boxes S ->
+  (forall c x, In c centres -> in_box (cube radius c) x -> S x) -> (0 < n)%nat -> / INR n <= 2 * radius ->
+  INR (length centres) * (2 * radius - / INR n) ^ D <= total (fun b => volume (wider (/ INR n) b)) boxes.
+Proof.
+  intros radius D centres boxes S n Hr far lengths [sides covered] holds pos fine.
+  assert (0 < INR n) as Hn by (apply lt_0_INR; exact pos).
+  destruct (wide_enough n radius centres) as [m wide].
+  apply (Rmult_le_reg_l (INR n ^ D)); [apply pow_lt; exact Hn|].
+  apply Rle_trans with (total (fun c => grid_volume half_open (grid n m) (cube radius c)) centres).
+  { replace (INR n ^ D * (INR (length centres) * (2 * radius - / INR n) ^ D))
+      with (total (fun _ : list R => INR n ^ D * (2 * radius - / INR n) ^ D) centres).
+    - apply total_mono. intros c Hc. rewrite <- (lengths c Hc). apply grid_volume_cube; auto.
+    - clear. induction centres as [|c centres IH]; [simpl; ring|]. simpl total. rewrite IH. simpl length.
+      rewrite S_INR. ring. }
+  rewrite (total_ext _ _ (fun c => total (inside half_open (cube radius c)) (words (grid n m) D))).
+  2: { intros c Hc. rewrite <- (lengths c Hc). rewrite <- points_in_box. unfold cube at 2. rewrite map_length.
+       reflexivity. }
+  rewrite total_swap.
+  apply Rle_trans with (total (fun x => total (fun b => inside closed b x) boxes) (words (grid n m) D)).
+  { apply total_mono. intros x Hx. apply words_spec in Hx. destruct Hx as [len _].
+    destruct (one_cube radius D centres x far lengths len) as [most [zero|[c [Hc Hin]]]].
+    - rewrite zero. apply total_nonnegative. intros b _. apply inside_closed.
+    - apply Rle_trans with (1 := most). destruct (covered x (holds c x Hc Hin)) as [b [Hb here]].
+      apply Rle_trans with (inside closed b x); [apply inside_closed; exact here|].
+      apply (total_least _ (fun b => inside closed b x)); [|exact Hb]. intros. apply inside_closed. }
+  rewrite <- total_swap, <- total_scale. apply total_mono. intros b Hb. destruct (sides b Hb) as [len nonnegative].
+  rewrite <- len. rewrite points_in_box. apply grid_volume_closed; assumption.
+Qed.
+
+Lemma continuous_power : forall x D, continuity_pt (fun h => (x - h) ^ D) 0.
+Proof.
+  intros x D. induction D as [|D IH]; simpl; [apply continuity_pt_const; intros ? ?; reflexivity|].
+  apply continuity_pt_mult; [|exact IH].
+  apply continuity_pt_minus; [apply continuity_pt_const; intros ? ?; reflexivity|apply continuity_pt_id].
+Qed.
+Lemma continuous_volume : forall b, continuity_pt (fun h => volume (wider h b)) 0.
+Proof.
+  intros b. induction b as [|[a s] r IH]; simpl; [apply continuity_pt_const; intros ? ?; reflexivity|].
+  apply continuity_pt_mult; [|exact IH].
+  apply continuity_pt_plus; [apply continuity_pt_const; intros ? ?; reflexivity|apply continuity_pt_id].
+Qed.
+Lemma wider_by_0 : forall b, wider 0 b = b.
+Proof.
+  intros b. induction b as [|[a s] r IH]; simpl; [reflexivity|]. f_equal; [|exact IH]. f_equal. ring.
+Qed.
+Lemma total_continuous : forall boxes, continuity_pt (fun h => total (fun b => volume (wider h b)) boxes) 0.
+Proof.
+  intros boxes. induction boxes as [|b boxes IH]; simpl; [apply continuity_pt_const; intros ? ?; reflexivity|].
+  apply continuity_pt_plus; [apply continuous_volume|exact IH].
+Qed.
+(* Cubes apart from each other have the sum of their volumes, at least. *)
+Lemma volumes_add : forall radius D centres boxes S, 0 < radius -> ForallOrdPairs (apart radius) centres ->
+  (forall c, In c centres -> length c = D) -> covers D boxes S ->
+  (forall c x, In c centres -> in_box (cube radius c) x -> S x) ->
+  INR (length centres) * (2 * radius) ^ D <= total volume boxes.
+Proof.
+  intros radius D centres boxes S Hr far lengths covered holds. apply Rnot_lt_le. intros less.
+  set (gap := fun h => total (fun b => volume (wider h b)) boxes - INR (length centres) * (2 * radius - h) ^ D).
+  assert (continuity_pt gap 0) as steady.
+  { unfold gap. apply continuity_pt_minus; [apply total_continuous|].
+    apply continuity_pt_mult; [apply continuity_pt_const; intros ? ?; reflexivity|apply continuous_power]. }
+  assert (gap 0 < 0) as negative.
+  { unfold gap. rewrite Rminus_0_r. rewrite (total_ext _ _ volume) by (intros; rewrite wider_by_0; reflexivity). lra. }
+  destruct (steady (- gap 0)) as [delta [Hd near]]; [lra|].
+  destruct (archimed_cor1 (Rmin delta (2 * radius))) as [n [Hn pos]].
+  { unfold Rmin. destruct Rle_dec; lra. }
+  assert (/ INR n < delta /\ / INR n < 2 * radius) as [close fine] by (unfold Rmin in Hn; destruct Rle_dec; lra).
+  assert (0 < / INR n) as small by (apply Rinv_0_lt_compat, lt_0_INR; exact pos).
+  pose proof (on_a_grid radius D centres boxes S n Hr far lengths covered holds pos ltac:(lra)) as grid_says.
+  assert (Rabs (gap (/ INR n) - gap 0) < - gap 0) as moved_little.
+  { apply near. split; [split; [exact I|lra]|]. simpl. unfold R_dist. rewrite Rminus_0_r, Rabs_right; lra. }
+  assert (0 <= gap (/ INR n)) by (unfold gap; lra).
+  unfold Rabs in moved_little. destruct Rcase_abs; lra.
+Qed.
+
+Lemma volume_exists : forall D S boxes, covers D boxes S -> exists v, has_volume D S v.
+Proof.
+  intros D S boxes cover.
+  assert (least : forall bs, covers D bs S -> 0 <= total volume bs).
+  { intros bs [sides _]. apply total_nonnegative. intros b Hb. destruct (sides b Hb) as [_ nonnegative]. clear Hb.
+    induction b as [|[a s] r IH]; simpl; [lra|].
+    apply Rmult_le_pos; [apply (nonnegative (a, s)); left; reflexivity|]. apply IH. intros side Hin.
+    apply nonnegative. right. exact Hin. }
+  destruct (completeness (fun x => exists bs, covers D bs S /\ x = - total volume bs)) as [m [above lowest]].
+  - exists 0. intros x [bs [Hbs E]]. pose proof (least bs Hbs). lra.
+  - exists (- total volume boxes), boxes. split; [exact cover|reflexivity].
+  - exists (- m). split.
+    + intros bs Hbs. assert (- total volume bs <= m) by (apply above; exists bs; split; [exact Hbs|reflexivity]). lra.
+    + intros w below. assert (m <= - w); [|lra]. apply lowest. intros x [bs [Hbs E]]. pose proof (below bs Hbs). lra.
+Qed.
+Lemma volume_is_one : forall D S v w, has_volume D S v -> has_volume D S w -> v = w.
+Proof. intros D S v w [low high] [low' high']. apply Rle_antisym; [apply high'; exact low|apply high; exact low']. Qed.
+Lemma volume_of_cube : forall radius c, volume (cube radius c) = (2 * radius) ^ length c.
+Proof. intros radius c. induction c as [|t c IH]; simpl; [reflexivity|]. rewrite IH. ring. Qed.
+Lemma cubes_volume : forall radius D centres, (forall c, In c centres -> length c = D) ->
+  total volume (map (cube radius) centres) = INR (length centres) * (2 * radius) ^ D.
+Proof.
+  intros radius D centres. induction centres as [|c centres IH]; intros lengths; [simpl; ring|].
+  cbn [map total]. rewrite volume_of_cube, IH by (intros k Hk; apply lengths; right; exact Hk).
+  rewrite (lengths c (or_introl eq_refl)). simpl length. rewrite S_INR. ring.
+Qed.
+Lemma cubes_cover : forall radius D centres (S : list R -> Prop), 0 <= radius ->
+  (forall c, In c centres -> length c = D) ->
+  (forall x, S x -> exists c, In c centres /\ in_box (cube radius c) x) -> covers D (map (cube radius) centres) S.
+Proof.
+  intros radius D centres S Hr lengths some. split.
+  - intros b Hb. apply in_map_iff in Hb. destruct Hb as [c [E Hc]]. subst. unfold cube. rewrite map_length.
+    split; [apply lengths; exact Hc|]. intros side Hs. apply in_map_iff in Hs. destruct Hs as [t [E _]]. subst.
+    simpl. lra.
+  - intros x Hx. destruct (some x Hx) as [c [Hc Hin]]. exists (cube radius c). split; [|exact Hin].
+    apply in_map. exact Hc.
+Qed.
+(* Cubes apart from each other that fill a set have the sum of their volumes. *)
+Lemma volume_of_cubes : forall radius D centres (S : list R -> Prop), 0 < radius ->
+  ForallOrdPairs (apart radius) centres ->
+  (forall c, In c centres -> length c = D) ->
+  (forall x, S x <-> exists c, In c centres /\ in_box (cube radius c) x) ->
+  has_volume D S (INR (length centres) * (2 * radius) ^ D).
+Proof.
+  intros radius D centres S Hr far lengths filled. split.
+  - intros boxes cover. apply (volumes_add radius D centres boxes S); try assumption.
+    intros c x Hc Hx. apply filled. exists c. split; assumption.
+  - intros w below. rewrite <- (cubes_volume radius D centres lengths). apply below. apply cubes_cover;
+      [lra|exact lengths|]. intros x Hx. apply filled. exact Hx.
+Qed.
+
+Lemma named : forall (pair : Type) (equal : decides pair) (free : list pair) x, NoDup free -> length x = length free ->
+  exists f : pair -> R, map f free = x.
+Proof.
+  intros pair equal free x different. revert x. induction different as [|p free out different IH]; intros [|t x] len;
+    try discriminate; [exists (fun _ => 0); reflexivity|].
+  destruct (IH x) as [f Hf]; [simpl in len; lia|]. exists (fun q => if equal q p then t else f q). simpl.
+  destruct (equal p p) as [_|ne]; [|congruence]. f_equal. rewrite <- Hf. apply map_ext_in. intros q Hq.
+  destruct (equal q p) as [E|_]; [subst; contradiction|reflexivity].
+Qed.
+Lemma in_cube_of : forall (pair : Type) radius (centre A : pair -> R) free,
+  in_box (cube radius (map centre free)) (map A free) <-> forall p, In p free -> Rabs (A p - centre p) <= radius.
+Proof.
+  intros pair radius centre A free. induction free as [|p free IH]; simpl.
+  - split; [intros _ p []|constructor].
+  - split.
+    + intros H. inversion H; subst. simpl in *. intros q [E|Hq]; [subst; apply Rabs_le; lra|]. apply IH; assumption.
+    + intros near. constructor; [|apply IH; intros q Hq; apply near; right; exact Hq]. simpl.
+      pose proof (near p (or_introl eq_refl)) as Hp. apply Rabs_le_between in Hp. lra.
+Qed.
+Lemma box_length : forall b x, in_box b x -> length x = length b.
+Proof. intros b x H. induction H; simpl; congruence. Qed.
+
+(* Theorem 1 (1c): of the targets with the block B0 and entries up to M, those that a family of relations learns within
+   eps in every entry have at most the share |Phi| (eps / M)^D of the volume, where D entries are free; and just this
+   share if each relation fits the block, and their cubes lie inside and apart (claim pola-1c). *)
+Theorem theorem_1c : forall (pair sample label : Type) (same : decides label) (equal : decides pair)
+  (d : data pair sample) eta start free B0 M eps (family : list (pair -> label)) learned,
+  sound d -> small d eta -> 0 < M -> 0 < eps -> NoDup free -> (forall p, In p free -> ~ In p (training d)) ->
+  (forall p, In p (training d) -> Rabs (B0 p) <= M) ->
+  (forall phi, In phi family -> learns same d B0 phi eta start (learned phi)) ->
+  let N := training d ++ free in
+  let target A := (forall p, In p (training d) -> A p = B0 p) /\ forall p, In p N -> Rabs (A p) <= M in
+  let reached A := target A /\ exists phi limit, In phi family /\ learns same d A phi eta start limit
+    /\ forall p, In p N -> Rabs (limit (phi p) - A p) <= eps in
+  let points S x := exists A, S A /\ x = map A free in
+  let D := length free in
+  has_volume D (points target) ((2 * M) ^ D)
+  /\ (exists v, has_volume D (points reached) v /\ v / (2 * M) ^ D <= INR (length family) * (eps / M) ^ D)
+  /\ ((forall phi p, In phi family -> In p (training d) -> Rabs (learned phi (phi p) - B0 p) <= eps) ->
+      (forall phi p, In phi family -> In p free -> Rabs (learned phi (phi p)) + eps <= M) ->
+      ForallOrdPairs (fun phi psi => exists p, In p free
+        /\ 2 * eps <= Rabs (learned phi (phi p) - learned psi (psi p))) family ->
+      exists v, has_volume D (points reached) v /\ v / (2 * M) ^ D = INR (length family) * (eps / M) ^ D).
+Proof.
+  intros pair sample label same equal d eta start free B0 M eps family learned H Hs HM He different beyond block fits
+    N target reached points D.
+  assert (0 < (2 * M) ^ D) as whole by (apply pow_lt; lra).
+  assert (share : INR (length family) * (2 * eps) ^ D / (2 * M) ^ D = INR (length family) * (eps / M) ^ D).
+  { replace (2 * eps) with (eps / M * (2 * M)) by (field; lra). rewrite Rpow_mult_distr. field. lra. }
+  set (centres := map (fun phi => map (fun p => learned phi (phi p)) free) family).
+  assert (lengths : forall c, In c centres -> length c = D).
+  { intros c Hc. apply in_map_iff in Hc. destruct Hc as [phi [E _]]. subst. apply map_length. }
+  assert (count : length centres = length family) by apply map_length.
+  assert (exactly : forall phi A limit k, In phi family -> (forall p, In p (training d) -> A p = B0 p) ->
+    learns same d A phi eta start limit -> limit k = learned phi k).
+  { intros phi A limit k Hphi agree learns_A. pose proof (fits phi Hphi) as learns_B.
+    apply (descent_converges _ _ _ same d A phi eta start H Hs) in learns_A.
+    apply (descent_converges _ _ _ same d B0 phi eta start H Hs) in learns_B.
+    apply (balanced_is_unique _ _ _ same d A B0 phi start); assumption. }
+  assert (back : forall x, length x = D -> exists A, (forall p, In p (training d) -> A p = B0 p) /\ x = map A free).
+  { intros x len. destruct (named pair equal free x different len) as [f Hf].
+    exists (fun p => if in_dec equal p (training d) then B0 p else f p). split.
+    - intros p Hp. destruct (in_dec equal p (training d)); [reflexivity|contradiction].
+    - rewrite <- Hf. apply map_ext_in. intros p Hp. destruct (in_dec equal p (training d)) as [Hin|_];
+      [exfalso; apply (beyond p Hp Hin)|reflexivity]. }
+  assert (bounded : forall A, (forall p, In p (training d) -> A p = B0 p) -> (forall p, In p free -> Rabs (A p) <= M) ->
+    target A).
+  { intros A agree small. split; [exact agree|]. intros p Hp. apply in_app_or in Hp. destruct Hp as [Hp|Hp].
+    - rewrite (agree p Hp). apply block. exact Hp.
+    - apply small. exact Hp. }
+  assert (cover : covers D (map (cube eps) centres) (points reached)).
+  { apply cubes_cover; [lra|exact lengths|]. intros x [A [[[agree _] [phi [limit [Hphi [learns_A near]]]]] E]]. subst.
+    exists (map (fun p => learned phi (phi p)) free).
+    split; [apply (in_map (fun psi => map (fun p => learned psi (psi p)) free)); exact Hphi|].
+    apply in_cube_of. intros p Hp. rewrite <- (exactly phi A limit (phi p) Hphi agree learns_A), Rabs_minus_sym.
+    apply near. apply in_or_app. right. exact Hp. }
+  split; [|split].
+  - replace ((2 * M) ^ D) with (INR (length [map (fun _ : pair => 0) free]) * (2 * M) ^ D) by (simpl; ring).
+    apply volume_of_cubes; [exact HM|constructor; [constructor|constructor]|intros c [E|[]]; subst; apply map_length|].
+    intros x. split.
+    + intros [A [[_ small] E]]. subst. exists (map (fun _ => 0) free). split; [left; reflexivity|].
+      apply in_cube_of. intros p Hp. rewrite Rminus_0_r. apply small. apply in_or_app. right. exact Hp.
+    + intros [c [[E|[]] Hin]]. subst. destruct (back x) as [A [agree E]].
+      { rewrite (box_length _ _ Hin). unfold cube. rewrite !map_length. reflexivity. }
+      exists A. split; [|exact E]. apply bounded; [exact agree|]. intros p Hp. subst.
+      pose proof (proj1 (in_cube_of pair M (fun _ => 0) A free) Hin p Hp) as near.
+      rewrite Rminus_0_r in near. exact near.
+  - destruct (volume_exists D (points reached) _ cover) as [v Hv]. exists v. split; [exact Hv|].
+    rewrite <- share. unfold Rdiv. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; exact whole|].
+    rewrite <- count, <- (cubes_volume eps D centres lengths). apply (proj1 Hv). exact cover.
+  - intros fit inside_cube far. exists (INR (length family) * (2 * eps) ^ D). split; [|exact share].
+    rewrite <- count. apply volume_of_cubes; [exact He| |exact lengths|].
+    + unfold centres. clear -far. induction far as [|phi family away far IH]; simpl; constructor; [|exact IH].
+      apply Forall_forall. intros c Hc. apply in_map_iff in Hc. destruct Hc as [psi [E Hpsi]]. subst.
+      rewrite Forall_forall in away. destruct (away psi Hpsi) as [p [Hp gap]].
+      destruct (In_nth free p p Hp) as [i [lt E]]. exists i. rewrite map_length. split; [exact lt|].
+      rewrite (nth_indep _ 0 (learned phi (phi p))) by (rewrite map_length; exact lt).
+      rewrite (map_nth (fun q => learned phi (phi q))).
+      rewrite (nth_indep _ 0 (learned psi (psi p))) by (rewrite map_length; exact lt).
+      rewrite (map_nth (fun q => learned psi (psi q))), E. exact gap.
+    + intros x. split.
+      * intros Hx. destruct (proj2 cover x Hx) as [b [Hb Hin]]. apply in_map_iff in Hb. destruct Hb as [c [E Hc]].
+        subst. exists c. split; assumption.
+      * intros [c [Hc Hin]]. apply in_map_iff in Hc. destruct Hc as [phi [E Hphi]]. subst.
+        destruct (back x) as [A [agree E]].
+        { rewrite (box_length _ _ Hin). unfold cube. rewrite !map_length. reflexivity. }
+        subst. pose proof (proj1 (in_cube_of pair eps (fun p => learned phi (phi p)) A free) Hin) as near.
+        exists A. split; [|reflexivity]. split.
+        -- apply bounded; [exact agree|]. intros p Hp. pose proof (near p Hp) as close.
+           pose proof (inside_cube phi p Hphi Hp) as small. apply Rabs_le_between in close.
+           apply Rabs_le. unfold Rabs in small. destruct Rcase_abs; lra.
+        -- exists phi, (mean_of same d A phi start). split; [exact Hphi|].
+           pose proof (learned_exists _ _ _ same d A phi eta start H Hs) as learns_A. split; [exact learns_A|].
+           intros p Hp. rewrite (exactly phi A _ (phi p) Hphi agree learns_A). apply in_app_or in Hp.
+           destruct Hp as [Hp|Hp]; [rewrite (agree p Hp); apply fit; assumption|].
+           rewrite Rabs_minus_sym. apply near. exact Hp.
+Qed.
+Lemma theorem_1c_twin : ~ (forall (pair sample label : Type) (same : decides label) (equal : decides pair)
+  (d : data pair sample) eta start free B0 M eps (family : list (pair -> label)) learned,
+  sound d -> small d eta -> 0 < M -> 0 < eps -> NoDup free -> (forall p, In p free -> ~ In p (training d)) ->
+  (forall p, In p (training d) -> Rabs (B0 p) <= M) ->
+  (forall phi, In phi family -> learns same d B0 phi eta start (learned phi)) ->
+  let N := training d ++ free in
+  let target A := (forall p, In p (training d) -> A p = B0 p) /\ forall p, In p N -> Rabs (A p) <= M in
+  let reached A := target A /\ exists phi limit, In phi family /\ learns same d A phi eta start limit
+    /\ forall p, In p N -> Rabs (limit (phi p) - A p) <= eps in
+  let points S x := exists A, S A /\ x = map A free in
+  let D := length free in
+  has_volume D (points target) ((2 * M) ^ D)
+  /\ (exists v, has_volume D (points reached) v /\ v / (2 * M) ^ D <= INR (length family) * (eps / M / 2) ^ D)
+  /\ ((forall phi p, In phi family -> In p (training d) -> Rabs (learned phi (phi p) - B0 p) <= eps) ->
+      (forall phi p, In phi family -> In p free -> Rabs (learned phi (phi p)) + eps <= M) ->
+      ForallOrdPairs (fun phi psi => exists p, In p free
+        /\ 2 * eps <= Rabs (learned phi (phi p) - learned psi (psi p))) family ->
+      exists v, has_volume D (points reached) v /\ v / (2 * M) ^ D = INR (length family) * (eps / M) ^ D)).
+Proof.
+  intros H. pose proof (basis_sound _ one_pair) as fine. pose proof (basis_small [0%nat] ltac:(simpl; lia)) as slow.
+  set (d := basis [0%nat]) in *. set (B0 := fun _ : nat => 0). set (phi := fun _ : nat => tt).
+  set (learned := fun psi => mean_of decide_unit d B0 psi (fun _ => 0)).
+  assert (fits : forall psi, In psi [phi] -> learns decide_unit d B0 psi (1 / 4) (fun _ => 0) (learned psi)).
+  { intros psi _. apply learned_exists; assumption. }
+  assert (zero : forall k, learned phi k = 0).
+  { intros k. apply (right_in_class _ _ _ decide_unit d B0 phi (fun _ => 0));
+      [exact fine|apply mean_is_balanced; exact fine| |reflexivity].
+    exists 0%nat. split; [left; reflexivity|destruct k; reflexivity]. }
+  assert (others : forall p, In p [1%nat] -> ~ In p (training d)) by (intros p [E|[]] [F|[]]; subst; discriminate).
+  assert (block : forall p, In p (training d) -> Rabs (B0 p) <= 2) by (intros; unfold B0; rewrite Rabs_R0; lra).
+  assert (alone : NoDup [1%nat]) by (constructor; [intros []|constructor]).
+  pose proof (theorem_1c nat nat unit decide_unit Nat.eq_dec d (1 / 4) (fun _ => 0) [1%nat] B0 2 1 [phi] learned fine
+    slow ltac:(lra) ltac:(lra) alone others block fits) as [_ [_ attained]].
+  destruct (H nat nat unit decide_unit Nat.eq_dec d (1 / 4) (fun _ => 0) [1%nat] B0 2 1 [phi] learned fine
+    slow ltac:(lra) ltac:(lra) alone others block fits) as [_ [[v [Hv less]] _]].
+  destruct attained as [w [Hw share]].
+  - intros psi p [E|[]] _. subst. rewrite zero. unfold B0. rewrite Rminus_0_r, Rabs_R0. lra.
+  - intros psi p [E|[]] _. subst. rewrite zero, Rabs_R0. lra.
+  - constructor; constructor.
+  - rewrite (volume_is_one _ _ _ _ Hv Hw) in less. simpl in share, less. lra.
+Qed.
+
 (* Theorem 1, its boundary: if the encoding may take real values and be chosen after the target, as phi := A, then one
    slope learned by least squares from 0, which stays 0 where training shows zeros alone, generalizes if and only if the
    leading block of A is not zero, or A = 0.  So a target with any block that is not zero is reached, whatever its other

@@ -252,7 +252,7 @@ def targets_per_random_learner(
         LEAST_SQUARES,
         "no scale hint",
         "error is the largest |learned - A| over entries",
-        "||B0|| <= M, M > 0",
+        "||B0|| <= M, M > 0, eps > 0",
     ),
     falsifiers={
         "eps taken for the whole side": {"bound": lambda family, eps, side, free: family * (eps / side / 2) ** free},
@@ -263,8 +263,8 @@ def targets_per_random_learner(
 )
 def reachable_volume(bound: Volume = lambda family, eps, side, free: family * (eps / side) ** free) -> Facts:
     """Within tolerance eps in the largest entry, a family of relations reaches at most the share |Phi| (eps/M)^D of the
-    targets with a given leading block; boxes that lie apart and inside attain it. Volumes are computed for D = 2, 3, 5;
-    a general argument covers the rest.
+    targets with a given leading block; boxes that lie apart and inside attain it. Besides, volumes are computed for D =
+    2, 3, 5.
     """
     attained = compared = 0
     for training_scale, size, blocks in _VOLUME_CASES:
