@@ -22,6 +22,7 @@ QUESTIONS: tuple[Callable[[], TimingComparison | str], ...] = (
     wirings.guesses_against_sets,
     evaluation.blocks_against_all_inputs,
     complexity.search_against_all_wirings,
+    complexity.forecast_against_all_circuits,
     complexity.cadical_against_cp_sat,
     complexity.certificate_against_search,
     decoder.training_step_against_x_transformers,

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
+from unittest.mock import patch
 
 import networkx as nx
 
@@ -28,6 +29,7 @@ from lengthgen.circuits.src import SRCResult, src, traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, load
 from lengthgen.circuits.trace import Trace
 from lengthgen.questions.complexity import Question, compute
+from lengthgen.questions.predict import forecast
 
 GRAPHS, CLASSES = 3, 60
 """Number of random graphs, and of classes (vertices) in each."""
@@ -38,6 +40,20 @@ KERNEL_SECONDS = 60.0
 SHORT = 10.0
 """Duration in seconds below which a row is measured three times."""
 PHASES = ("traces", "arity", "wirings", "kernel", "solver", "check")
+
+
+def forecast_against_all_circuits() -> TimingComparison:
+    """Forecasts for four encodings on addition; the alternative asks every other circuit, also where all must fail."""
+
+    def asked() -> object:
+        return forecast("addition", "ipe,rpe,ape,nope").as_json()
+
+    def asked_all() -> object:
+        with patch("lengthgen.circuits.forecast.other_circuits.all_circuits_fail", return_value=False):
+            return asked()
+
+    assert asked() == asked_all()
+    return compare("forecasts for addition", asked, "asking all circuits", asked_all, rounds=3)
 
 
 def search_against_all_wirings() -> TimingComparison:

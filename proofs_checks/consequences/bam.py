@@ -49,7 +49,7 @@ def window_limit(
     "bam-7",
     "priors that are no laws; the uniform prior of Lemma 1 on an infinite past is one",
     r"\sum_{D\ge 0}\exp(-c(D+\varepsilon)^{\beta})<\infty\iff\beta>0\qquad(c>0)",
-    assumptions=("equal contents", "mu = 0"),
+    assumptions=("equal contents", "mu = 0", "eps > 0"),
     falsifiers={
         "for the exponent's opposite": {"law": lambda distance, a, b: power(distance, a, -b)},
         "for the square of the exponent, so for th_beta = -1/2 too": {"law": lambda D, a, b: power(D, a, b**2)},

@@ -5,16 +5,16 @@ Open Scope R_scope.
 
 (* Power of a mass; that of no mass is 0. *)
 Definition power (x gamma : R) : R := if Rle_dec x 0 then 0 else Rpower x gamma.
-(* A token moves the share p of each place on by one and keeps the rest. *)
-Definition moved (p : R) (h : nat -> R) (k : nat) : R :=
-  p * match k with O => 0 | S j => h j end + (1 - p) * h k.
+(* A token moves the share p of each of P places on by one, but for the last, and keeps the rest. *)
+Definition moved (p : R) (P : nat) (h : nat -> R) (k : nat) : R :=
+  p * (match k with O => 0 | S j => h j end + if Nat.eqb k (pred P) then h k else 0) + (1 - p) * h k.
 (* PRISM's histogram over P places after t tokens: all mass starts at place 0; each token moves it, and then all masses
    are raised to the power gamma and divided by their sum. *)
 Fixpoint histogram (p gamma : R) (P t : nat) (k : nat) : R :=
   match t with
   | O => match k with O => 1 | S _ => 0 end
-  | S s => power (moved p (histogram p gamma P s) k) gamma
-      / sum_f_R0 (fun j => power (moved p (histogram p gamma P s) j) gamma) (pred P)
+  | S s => power (moved p P (histogram p gamma P s) k) gamma
+      / sum_f_R0 (fun j => power (moved p P (histogram p gamma P s) j) gamma) (pred P)
   end.
 
 Lemma power_nonnegative : forall x gamma, 0 <= power x gamma.
@@ -52,6 +52,11 @@ Proof.
     destruct (Nat.eq_dec k (S n)) as [E|ne]; [subst; lra|]. assert (0 < sum_f_R0 f n) by (apply IH; [lia|exact pos]).
     lra.
 Qed.
+Lemma moved_is : forall p P h k, h (pred P) = 0 ->
+  moved p P h k = p * match k with O => 0 | S j => h j end + (1 - p) * h k.
+Proof.
+  intros p P h k empty. unfold moved. destruct (Nat.eqb_spec k (pred P)) as [E|_]; [subst; rewrite empty|]; ring.
+Qed.
 Lemma histogram_masses : forall p gamma P t, 0 < p < 1 -> (t < P)%nat ->
   (forall k, 0 <= histogram p gamma P t k) /\ 0 < histogram p gamma P t t
   /\ (forall k, (t < k)%nat -> histogram p gamma P t k = 0).
@@ -59,15 +64,18 @@ Proof.
   intros p gamma P t Hp. induction t as [|t IH]; intros lt.
   - simpl. split; [intros [|k]; lra|]. split; [lra|]. intros [|k] H; [lia|reflexivity].
   - destruct IH as [nonnegative [positive nothing]]; [lia|].
-    set (sharp := fun j => power (moved p (histogram p gamma P t) j) gamma).
+    set (sharp := fun j => power (moved p P (histogram p gamma P t) j) gamma).
+    assert (forall k, moved p P (histogram p gamma P t) k
+      = p * match k with O => 0 | S j => histogram p gamma P t j end + (1 - p) * histogram p gamma P t k) as moves.
+    { intros k. apply moved_is. apply nothing. lia. }
     assert (0 < sharp (S t)) as top.
-    { unfold sharp, moved. apply power_positive. rewrite (nothing (S t)) by lia. nra. }
+    { unfold sharp. rewrite moves. apply power_positive. rewrite (nothing (S t)) by lia. nra. }
     assert (0 < sum_f_R0 sharp (pred P)) as all.
     { apply (sum_positive _ _ (S t)); [intros; apply power_nonnegative|lia|exact top]. }
     pose proof (Rinv_0_lt_compat _ all) as back. split; [|split].
     + intros k. change (0 <= sharp k / sum_f_R0 sharp (pred P)). apply Rmult_le_pos; [apply power_nonnegative|lra].
     + change (0 < sharp (S t) / sum_f_R0 sharp (pred P)). apply Rmult_lt_0_compat; assumption.
-    + intros k lt'. change (sharp k / sum_f_R0 sharp (pred P) = 0). unfold sharp at 1, moved, power.
+    + intros k lt'. change (sharp k / sum_f_R0 sharp (pred P) = 0). unfold sharp at 1, power. rewrite moves.
       destruct k as [|k]; [lia|]. rewrite (nothing k), (nothing (S k)) by lia.
       destruct (Rle_dec (p * 0 + (1 - p) * 0) 0); [unfold Rdiv; ring|lra].
 Qed.
@@ -79,9 +87,12 @@ Lemma ratio_step : forall p gamma P t k, 0 < p < 1 -> (S t < P)%nat ->
 Proof.
   intros p gamma P t k Hp lt.
   destruct (histogram_masses p gamma P t Hp) as [nonnegative [positive nothing]]; [lia|].
-  set (sharp := fun j => power (moved p (histogram p gamma P t) j) gamma).
-  assert (moved p (histogram p gamma P t) (S t) = p * histogram p gamma P t t) as top.
-  { unfold moved. rewrite (nothing (S t)) by lia. ring. }
+  set (sharp := fun j => power (moved p P (histogram p gamma P t) j) gamma).
+  assert (forall j, moved p P (histogram p gamma P t) j
+    = p * match j with O => 0 | S i => histogram p gamma P t i end + (1 - p) * histogram p gamma P t j) as moves.
+  { intros j. apply moved_is. apply nothing. lia. }
+  assert (moved p P (histogram p gamma P t) (S t) = p * histogram p gamma P t t) as top.
+  { rewrite moves, (nothing (S t)) by lia. ring. }
   assert (0 < p * histogram p gamma P t t) as Htop by nra.
   assert (0 < sharp (S t)) as Hsharp by (unfold sharp; rewrite top; apply power_positive; exact Htop).
   assert (0 < sum_f_R0 sharp (pred P)) as all.
@@ -91,7 +102,7 @@ Proof.
            + (1 - p) / p * (histogram p gamma P t k / histogram p gamma P t t)) gamma).
   replace (sharp k / sum_f_R0 sharp (pred P) / (sharp (S t) / sum_f_R0 sharp (pred P))) with (sharp k / sharp (S t))
     by (field; lra).
-  unfold sharp. rewrite top, power_quotient by exact Htop. f_equal. unfold moved. destruct k as [|j]; field; lra.
+  unfold sharp. rewrite top, power_quotient by exact Htop. f_equal. rewrite moves. destruct k as [|j]; field; lra.
 Qed.
 Lemma before_is : forall p gamma P t, 0 < p < 1 -> (S t < P)%nat ->
   histogram p gamma P (S t) t / histogram p gamma P (S t) (S t) = before ((1 - p) / p) gamma (S t).
@@ -185,11 +196,13 @@ Proof.
     destruct (Rle_dec (before r gamma t + r) 0); [lra|].
     pose proof (above_tangent gamma (before r gamma t + r) large ltac:(lra)). lra.
   - exfalso. destruct (grows (before r gamma) r) as [t Ht]; [exact Hr|simpl; lra| |pose proof (low t); lra].
-    intros t. pose proof (low (S t)) as next. cbn [before] in *. pose proof (before_nonnegative r gamma t) as nonnegative.
+    intros t. pose proof (low (S t)) as next. cbn [before] in *.
+    pose proof (before_nonnegative r gamma t) as nonnegative.
     unfold power in *. destruct (Rle_dec (before r gamma t + r) 0); [lra|]. set (y := before r gamma t + r) in *.
     assert (y <= 1) as Hy.
     { apply Rnot_lt_le. intros big. assert (0 < ln y) by (rewrite <- ln_1; apply ln_increasing; lra).
-      unfold Rpower in next. assert (exp 0 < exp (gamma * ln y)) by (apply exp_increasing; nra). rewrite exp_0 in *. lra. }
+      unfold Rpower in next. assert (exp 0 < exp (gamma * ln y)) by (apply exp_increasing; nra).
+      rewrite exp_0 in *. lra. }
     assert (ln y <= 0) as Hl.
     { rewrite <- ln_1. destruct Hy as [less|same]; [left; apply ln_increasing; lra|rewrite same; right; reflexivity]. }
     assert (ln y <= gamma * ln y) as order by nra. unfold Rpower.
@@ -216,7 +229,8 @@ Proof.
     destruct (histogram_masses p gamma P t Hp Ht) as [_ [positive nothing]].
     destruct (Nat.lt_ge_cases t k) as [after|upto]; [rewrite nothing by exact after; exact positive|].
     assert (histogram p gamma P t k / histogram p gamma P t t < 1) as less.
-    { apply Rle_lt_trans with (before ((1 - p) / p) gamma t); [|apply Rle_lt_trans with (1 := proj1 (low t)), low; exact O].
+    { apply Rle_lt_trans with (before ((1 - p) / p) gamma t);
+        [|apply Rle_lt_trans with (1 := proj1 (low t)), low; exact O].
       apply others_below; try assumption; [|lia]. intros s. destruct (low s). lra. }
     apply (Rmult_lt_compat_r (histogram p gamma P t t)) in less; [|exact positive].
     replace (histogram p gamma P t k / histogram p gamma P t t * histogram p gamma P t t)

@@ -4,9 +4,11 @@ Require Import Reals Lra Lia.
 From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
 
-(* BAM's prior at the distance D, e^-(c (D + eps)^b), and the share of the nearest distances among the first n. *)
+(* BAM's prior at the distance D, e^-(c (D + eps)^b); the weight of a key of score s with it; and the share of the
+   distances first to last among the first n. *)
 Definition prior (c eps b : R) (D : nat) := exp (- (c * Rpower (INR D + eps) b)).
-Definition share_of (f : nat -> R) (window n : nat) := sum_n f window / sum_n f n.
+Definition weight (s c eps b : R) (D : nat) := exp (s + ln (prior c eps b D)).
+Definition share_of (f : nat -> R) (first last n : nat) := sum_n_m f first last / sum_n f n.
 
 Lemma telescope : ex_series (fun n => / ((INR n + 1) * (INR n + 2))).
 Proof.
@@ -83,12 +85,31 @@ Proof.
   rewrite sum_Sn. change plus with Rplus. pose proof (each (S n)). lra.
 Qed.
 
-(* The prior's sum over all distances is finite if and only if b > 0, at every scale; and the share of a fixed window
-   falls to 0 with growing context if and only if b <= 0 (claim bam-7). *)
-Theorem bam_is_normalisable : forall c eps b window, 0 < c -> 0 < eps ->
-  (ex_series (prior c eps b) <-> 0 < b) /\ (is_lim_seq (share_of (prior c eps b) window) 0 <-> b <= 0).
+Lemma window_positive : forall f first last, (forall D, 0 < f D) -> (first <= last)%nat -> 0 < sum_n_m f first last.
 Proof.
-  intros c eps b window Hc He. set (p := prior c eps b). assert (forall D, 0 < p D) as each by (intros; apply exp_pos).
+  intros f first last each le. induction le as [|last le IH]; [rewrite sum_n_n; apply each|].
+  rewrite sum_n_Sm by lia. change plus with Rplus. pose proof (each (S last)). lra.
+Qed.
+(* Equal scores drop out of a share. *)
+Lemma weights_share : forall s c eps b first last n,
+  share_of (weight s c eps b) first last n = share_of (prior c eps b) first last n.
+Proof.
+  intros. assert (forall k m, sum_n_m (weight s c eps b) k m = exp s * sum_n_m (prior c eps b) k m) as scaled.
+  { intros k m. rewrite <- (sum_n_m_mult_l (K := R_Ring) (exp s)). apply sum_n_m_ext. intros D. unfold weight.
+    rewrite exp_plus, exp_ln by apply prior_positive. reflexivity. }
+  unfold share_of, sum_n. rewrite !scaled. assert (0 < sum_n_m (prior c eps b) 0 n).
+  { apply window_positive; [intros; apply prior_positive|lia]. }
+  pose proof (exp_pos s). field. lra.
+Qed.
+
+(* The prior's sum over all distances is finite if and only if b > 0, at every scale; and at equal content the share of
+   a fixed window of distances falls to 0 with growing context if and only if b <= 0 (claim bam-7). *)
+Theorem bam_is_normalisable : forall c eps b, 0 < c -> 0 < eps ->
+  (ex_series (prior c eps b) <-> 0 < b)
+  /\ forall s first last, (first <= last)%nat ->
+    (is_lim_seq (share_of (weight s c eps b) first last) 0 <-> b <= 0).
+Proof.
+  intros c eps b Hc He. set (p := prior c eps b). assert (forall D, 0 < p D) as each by (intros; apply exp_pos).
   assert (0 < b -> ex_series p) as finite.
   { intros Hb. destruct (prior_falls c eps b Hc He Hb) as [most [Hm falls]].
     apply (ex_series_le p (fun D => most * / ((INR D + 1) * (INR D + 2)))).
@@ -104,32 +125,38 @@ Proof.
     - exists O. intros n _. apply grows. exact Hb.
     - apply (is_lim_seq_mult _ _ p_infty (p O)); [apply is_lim_seq_INR|apply is_lim_seq_const|].
       apply is_Rbar_mult_p_infty_pos. apply each. }
-  split; split.
+  split; [split|intros s first last le; split].
   - intros [l sums]. destruct (Rlt_le_dec 0 b) as [|Hb]; [assumption|exfalso].
     assert (is_lim_seq (sum_n p) l) as limit by exact sums.
     pose proof (is_lim_seq_unique _ _ limit) as one. pose proof (is_lim_seq_unique _ _ (without_bound Hb)) as other.
     rewrite one in other. discriminate.
   - exact finite.
   - intros share. destruct (Rlt_le_dec 0 b) as [Hb|]; [exfalso|assumption].
+    apply (is_lim_seq_ext _ (share_of p first last)) in share; [|intros; apply weights_share].
     destruct (finite Hb) as [l sums]. assert (is_lim_seq (sum_n p) l) as limit by exact sums.
-    assert (0 < sum_n p window) as some by (apply sums_positive; exact each).
+    assert (0 < sum_n_m p first last) as some by (apply window_positive; assumption).
     assert (forall n, sum_n p n <= l) as below.
     { intros n. apply (is_lim_seq_incr_compare _ _ limit). intros m. rewrite sum_Sn. change plus with Rplus.
       pose proof (each (S m)). lra. }
-    assert (0 < l) as Hl by (pose proof (below window); lra).
-    assert (Rbar_le (sum_n p window / l) 0) as wrong.
-    { apply (is_lim_seq_le (fun _ => sum_n p window / l) (share_of p window)).
+    assert (0 < l) as Hl by (pose proof (below O); pose proof (sums_positive p O each); lra).
+    assert (Rbar_le (sum_n_m p first last / l) 0) as wrong.
+    { apply (is_lim_seq_le (fun _ => sum_n_m p first last / l) (share_of p first last)).
       - intros n. unfold share_of. apply Rmult_le_compat_l; [lra|].
         apply Rinv_le_contravar; [apply sums_positive; exact each|apply below].
       - apply is_lim_seq_const.
       - exact share. }
     simpl in wrong. pose proof (Rdiv_lt_0_compat _ _ some Hl). lra.
-  - intros Hb. unfold share_of. replace (Finite 0) with (Rbar_mult (sum_n p window) 0) by (simpl; f_equal; ring).
+  - intros Hb. apply (is_lim_seq_ext (share_of p first last)); [intros; symmetry; apply weights_share|].
+    unfold share_of. replace (Finite 0) with (Rbar_mult (sum_n_m p first last) 0) by (simpl; f_equal; ring).
     apply is_lim_seq_scal_l. apply (is_lim_seq_inv _ p_infty); [apply without_bound; exact Hb|discriminate].
 Qed.
-Lemma bam_is_normalisable_twin : ~ (forall c eps b window, 0 < c -> 0 < eps ->
-  (ex_series (prior c eps b) <-> 0 <= b) /\ (is_lim_seq (share_of (prior c eps b) window) 0 <-> b <= 0)).
+Lemma bam_is_normalisable_twin : ~ (forall c eps b, 0 < c -> 0 < eps ->
+  (ex_series (prior c eps b) <-> 0 < b)
+  /\ forall s first last, (first <= last)%nat ->
+    (is_lim_seq (share_of (weight s c eps b) first last) 0 <-> b < 0)).
 Proof.
-  intros H. pose proof (proj2 (proj1 (H 1 1 0 O Rlt_0_1 Rlt_0_1)) ltac:(lra)) as finite.
-  pose proof (proj1 (proj1 (bam_is_normalisable 1 1 0 O Rlt_0_1 Rlt_0_1)) finite). lra.
+  intros H. destruct (H 1 1 0 Rlt_0_1 Rlt_0_1) as [_ wrong].
+  destruct (bam_is_normalisable 1 1 0 Rlt_0_1 Rlt_0_1) as [_ right].
+  pose proof (proj2 (right 0 O O (le_n O)) ltac:(lra)) as falls.
+  pose proof (proj1 (wrong 0 O O (le_n O)) falls). lra.
 Qed.

@@ -222,14 +222,30 @@ Proof.
 Qed.
 
 (* A head of HoPE, of any number of planes, with any real parameters, W_q and W_k, has RoPE's score for all contents at
-   every distance 0, 1, 2, ... if and only if every frequency of RoPE is a multiple of 2 pi (claim hope-6-real). *)
+   every distance 0, 1, 2, ... if and only if every frequency of RoPE is a multiple of 2 pi. Then RoPE is the same at
+   all distances, and HoPE with theta = theta' = 0 has its score (claim hope-6-real). *)
 Theorem hope_is_rope_at_full_turns_alone : forall planes u,
-  (exists channels w w' Wq Wk, forall x y n,
+  let turns := forall p, (p < planes)%nat -> exists k : Z, u p = 2 * IZR k * PI in
+  ((exists channels w w' Wq Wk, forall x y n,
     hope_head channels w w' (times (2 * planes) Wq x) (times (2 * planes) Wk y) (INR n)
-    = rope_head planes u x y (INR n))
-  <-> (forall p, (p < planes)%nat -> exists k : Z, u p = 2 * IZR k * PI).
+    = rope_head planes u x y (INR n)) <-> turns)
+  /\ (turns -> forall x y n, rope_head planes u x y (INR n) = rope_head planes u x y 0
+    /\ hope_head planes (fun _ => 0) (fun _ => 0) x y (INR n) = rope_head planes u x y (INR n)).
 Proof.
-  intros planes u. split.
+  intros planes u full.
+  assert (full -> forall x y n, rope_head planes u x y (INR n) = rope_head planes u x y 0
+    /\ hope_head planes (fun _ => 0) (fun _ => 0) x y (INR n) = rope_head planes u x y (INR n)) as constant.
+  { intros turns x y n.
+    assert (forall p, (p < planes)%nat -> cos (INR n * u p) = 1 /\ sin (INR n * u p) = 0) as whole.
+    { intros p inside. destruct (turns p inside) as [k turn]. rewrite turn.
+      replace (INR n * (2 * IZR k * PI)) with (2 * IZR (Z.of_nat n * k) * PI)
+        by (rewrite mult_IZR, <- INR_IZR_INZ; ring).
+      split; [apply full_turn; eexists; reflexivity|]. apply sin_eq_0_1. exists (2 * (Z.of_nat n * k))%Z.
+      rewrite !mult_IZR. ring. }
+    split; apply over_same; intros p inside; destruct (whole p inside) as [cosine sine].
+    - rewrite !rope_relative, !Rminus_0_r, cosine, sine, Rmult_0_l, cos_0, sin_0. ring.
+    - rewrite hope_relative, rope_relative, Rminus_0_r, cosine, sine, !Rmult_0_r, Ropp_0, exp_0, cosh_0, sinh_0. ring. }
+  split; [split|exact constant].
   - intros [channels [w [w' [Wq [Wk same]]]]] p inside. apply full_turn.
     destruct (Req_dec (cos (u p)) 1) as [|turns]; [assumption|exfalso].
     set (unit := fun k => if Nat.eqb k (2 * p) then 1 else 0).
@@ -249,27 +265,23 @@ Proof.
     { intros x row inside. unfold times. rewrite (over_one _ row _ inside); unfold same.
       - rewrite Nat.eqb_refl. ring.
       - intros k differs. rewrite (proj2 (Nat.eqb_neq k row)) by exact differs. ring. }
-    intros x y n. unfold hope_head, rope_head. apply over_same. intros p inside.
-    rewrite !kept by lia. rewrite hope_relative, rope_relative, Rminus_0_r.
-    destruct (turns p inside) as [k turn]. rewrite turn.
-    replace (INR n * (2 * IZR k * PI)) with (2 * IZR (Z.of_nat n * k) * PI)
-      by (rewrite mult_IZR, <- INR_IZR_INZ; ring).
-    rewrite (proj2 (full_turn _)) by (eexists; reflexivity).
-    rewrite (sin_eq_0_1 (2 * IZR (Z.of_nat n * k) * PI))
-      by (exists (2 * (Z.of_nat n * k))%Z; rewrite !mult_IZR; ring).
-    rewrite Rmult_0_r, Ropp_0, exp_0, cosh_0, sinh_0. ring.
+    intros x y n. rewrite <- (proj2 (constant turns x y n)). unfold hope_head. apply over_same. intros p inside.
+    rewrite !kept by lia. reflexivity.
 Qed.
 Lemma hope_is_rope_at_full_turns_alone_twin : ~ (forall planes u,
-  (exists channels w w' Wq Wk, forall x y n,
+  let turns := forall p, (p < planes)%nat -> exists k : Z, u p = IZR k * PI in
+  ((exists channels w w' Wq Wk, forall x y n,
     hope_head channels w w' (times (2 * planes) Wq x) (times (2 * planes) Wk y) (INR n)
-    = rope_head planes u x y (INR n))
-  <-> (forall p, (p <= planes)%nat -> exists k : Z, u p = 2 * IZR k * PI)).
+    = rope_head planes u x y (INR n)) <-> turns)
+  /\ (turns -> forall x y n, rope_head planes u x y (INR n) = rope_head planes u x y 0
+    /\ hope_head planes (fun _ => 0) (fun _ => 0) x y (INR n) = rope_head planes u x y (INR n))).
 Proof.
-  intros H. destruct (proj1 (H 0%nat (fun _ => PI))) with (p := 0%nat) as [k turns].
-  - exists 0%nat, (fun _ => 0), (fun _ => 0), (fun _ _ => 0), (fun _ _ => 0). reflexivity.
-  - lia.
-  - pose proof PI_RGT_0. assert (1 = 2 * IZR k) as whole by nra.
-    rewrite <- mult_IZR in whole. apply eq_IZR in whole. lia.
+  intros H. destruct (H 1%nat (fun _ => PI)) as [[_ half] _].
+  assert (forall p, (p < 1)%nat -> exists k : Z, (fun _ : nat => PI) p = IZR k * PI) as turns
+    by (intros; exists 1%Z; lra).
+  apply half in turns. destruct (hope_is_rope_at_full_turns_alone 1%nat (fun _ => PI)) as [[alone _] _].
+  destruct (alone turns 0%nat ltac:(lia)) as [k turn]. pose proof PI_RGT_0. assert (1 = 2 * IZR k) as whole by nra.
+  rewrite <- mult_IZR in whole. apply eq_IZR in whole. lia.
 Qed.
 
 (* The complex exponential, and cosh and sinh of a complex number. *)

@@ -6,7 +6,7 @@
      times
    the token of p, and the target has A p in its place.  Sizes, relations, targets and starts are any. *)
 
-Require Import Reals Lra Lia List Bool Arith.
+Require Import Reals Lra Lia List Bool Arith Classical.
 From Coquelicot Require Import Coquelicot.
 Import ListNotations.
 Open Scope R_scope.
@@ -904,7 +904,7 @@ Definition in_box (b : box) (x : list R) : Prop := Forall2 (fun side t => fst si
 Definition covers (D : nat) (boxes : list box) (S : list R -> Prop) : Prop :=
   (forall b, In b boxes -> length b = D /\ forall side, In side b -> 0 <= snd side)
   /\ forall x, S x -> exists b, In b boxes /\ in_box b x.
-(* Volume of a set: the greatest lower bound of the volumes of finitely many boxes that cover it. *)
+(* Volume of a finite union of boxes: the greatest lower bound of the volumes of finitely many boxes that cover it. *)
 Definition has_volume (D : nat) (S : list R -> Prop) (v : R) : Prop :=
   (forall boxes, covers D boxes S -> v <= total volume boxes)
   /\ forall w, (forall boxes, covers D boxes S -> w <= total volume boxes) -> w <= v.
@@ -1264,9 +1264,10 @@ Qed.
 Lemma box_length : forall b x, in_box b x -> length x = length b.
 Proof. intros b x H. induction H; simpl; congruence. Qed.
 
-(* Theorem 1 (1c): of the targets with the block B0 and entries up to M, those that a family of relations learns within
-   eps in every entry have at most the share |Phi| (eps / M)^D of the volume, where D entries are free; and just this
-   share if each relation fits the block, and their cubes lie inside and apart (claim pola-1c). *)
+(* Theorem 1 (1c): of the targets with the block B0 and entries up to M, where D entries are free, those that a family
+   of relations learns within eps in every entry are a cube of side 2 eps for each relation that fits the block, cut by
+   the cube of all targets. They have at most the share |Phi| (eps / M)^D of its volume; and just this share if each
+   relation fits the block, and their cubes lie inside and apart (claim pola-1c). *)
 Theorem theorem_1c : forall (pair sample label : Type) (same : decides label) (equal : decides pair)
   (d : data pair sample) eta start free B0 M eps (family : list (pair -> label)) learned,
   sound d -> small d eta -> 0 < M -> 0 < eps -> NoDup free -> (forall p, In p free -> ~ In p (training d)) ->
@@ -1278,7 +1279,10 @@ Theorem theorem_1c : forall (pair sample label : Type) (same : decides label) (e
     /\ forall p, In p N -> Rabs (limit (phi p) - A p) <= eps in
   let points S x := exists A, S A /\ x = map A free in
   let D := length free in
-  has_volume D (points target) ((2 * M) ^ D)
+  (forall x, points reached x <-> length x = D /\ (forall t, In t x -> Rabs t <= M) /\ exists phi, In phi family
+      /\ (forall p, In p (training d) -> Rabs (learned phi (phi p) - B0 p) <= eps)
+      /\ in_box (cube eps (map (fun p => learned phi (phi p)) free)) x)
+  /\ has_volume D (points target) ((2 * M) ^ D)
   /\ (exists v, has_volume D (points reached) v /\ v / (2 * M) ^ D <= INR (length family) * (eps / M) ^ D)
   /\ ((forall phi p, In phi family -> In p (training d) -> Rabs (learned phi (phi p) - B0 p) <= eps) ->
       (forall phi p, In phi family -> In p free -> Rabs (learned phi (phi p)) + eps <= M) ->
@@ -1318,7 +1322,24 @@ Proof.
     split; [apply (in_map (fun psi => map (fun p => learned psi (psi p)) free)); exact Hphi|].
     apply in_cube_of. intros p Hp. rewrite <- (exactly phi A limit (phi p) Hphi agree learns_A), Rabs_minus_sym.
     apply near. apply in_or_app. right. exact Hp. }
-  split; [|split].
+  split; [|split; [|split]].
+  - intros x. split.
+    + intros [A [[[agree small] [phi [limit [Hphi [learns_A near]]]]] E]]. subst. split; [apply map_length|]. split.
+      * intros t Ht. apply in_map_iff in Ht. destruct Ht as [p [E Hp]]. subst. apply small. apply in_or_app. right.
+        exact Hp.
+      * exists phi. split; [exact Hphi|]. split.
+        -- intros p Hp. rewrite <- (agree p Hp), <- (exactly phi A limit (phi p) Hphi agree learns_A). apply near.
+           apply in_or_app. left. exact Hp.
+        -- apply in_cube_of. intros p Hp. rewrite <- (exactly phi A limit (phi p) Hphi agree learns_A), Rabs_minus_sym.
+           apply near. apply in_or_app. right. exact Hp.
+    + intros [len [small [phi [Hphi [fit Hin]]]]]. destruct (back x len) as [A [agree E]]. subst.
+      exists A. split; [|reflexivity]. split.
+      * apply bounded; [exact agree|]. intros p Hp. apply small. apply in_map. exact Hp.
+      * exists phi, (mean_of same d A phi start). split; [exact Hphi|].
+        pose proof (learned_exists _ _ _ same d A phi eta start H Hs) as learns_A. split; [exact learns_A|].
+        intros p Hp. rewrite (exactly phi A _ (phi p) Hphi agree learns_A). apply in_app_or in Hp.
+        destruct Hp as [Hp|Hp]; [rewrite (agree p Hp); apply fit; exact Hp|]. rewrite Rabs_minus_sym.
+        exact (proj1 (in_cube_of pair eps (fun q => learned phi (phi q)) A free) Hin p Hp).
   - replace ((2 * M) ^ D) with (INR (length [map (fun _ : pair => 0) free]) * (2 * M) ^ D) by (simpl; ring).
     apply volume_of_cubes; [exact HM|constructor; [constructor|constructor]|intros c [E|[]]; subst; apply map_length|].
     intros x. split.
@@ -1370,7 +1391,10 @@ Lemma theorem_1c_twin : ~ (forall (pair sample label : Type) (same : decides lab
     /\ forall p, In p N -> Rabs (limit (phi p) - A p) <= eps in
   let points S x := exists A, S A /\ x = map A free in
   let D := length free in
-  has_volume D (points target) ((2 * M) ^ D)
+  (forall x, points reached x <-> length x = D /\ (forall t, In t x -> Rabs t <= M) /\ exists phi, In phi family
+      /\ (forall p, In p (training d) -> Rabs (learned phi (phi p) - B0 p) <= eps)
+      /\ in_box (cube eps (map (fun p => learned phi (phi p)) free)) x)
+  /\ has_volume D (points target) ((2 * M) ^ D)
   /\ (exists v, has_volume D (points reached) v /\ v / (2 * M) ^ D <= INR (length family) * (eps / M / 2) ^ D)
   /\ ((forall phi p, In phi family -> In p (training d) -> Rabs (learned phi (phi p) - B0 p) <= eps) ->
       (forall phi p, In phi family -> In p free -> Rabs (learned phi (phi p)) + eps <= M) ->
@@ -1391,14 +1415,339 @@ Proof.
   assert (block : forall p, In p (training d) -> Rabs (B0 p) <= 2) by (intros; unfold B0; rewrite Rabs_R0; lra).
   assert (alone : NoDup [1%nat]) by (constructor; [intros []|constructor]).
   pose proof (theorem_1c nat nat unit decide_unit Nat.eq_dec d (1 / 4) (fun _ => 0) [1%nat] B0 2 1 [phi] learned fine
-    slow ltac:(lra) ltac:(lra) alone others block fits) as [_ [_ attained]].
+    slow ltac:(lra) ltac:(lra) alone others block fits) as [_ [_ [_ attained]]].
   destruct (H nat nat unit decide_unit Nat.eq_dec d (1 / 4) (fun _ => 0) [1%nat] B0 2 1 [phi] learned fine
-    slow ltac:(lra) ltac:(lra) alone others block fits) as [_ [[v [Hv less]] _]].
+    slow ltac:(lra) ltac:(lra) alone others block fits) as [_ [_ [[v [Hv less]] _]]].
   destruct attained as [w [Hw share]].
   - intros psi p [E|[]] _. subst. rewrite zero. unfold B0. rewrite Rminus_0_r, Rabs_R0. lra.
   - intros psi p [E|[]] _. subst. rewrite zero, Rabs_R0. lra.
   - constructor; constructor.
   - rewrite (volume_is_one _ _ _ _ Hv Hw) in less. simpl in share, less. lra.
+Qed.
+
+(* Open cube of (centre, radius). *)
+Definition open_in (b : list R * R) (x : list R) : Prop := Forall2 (fun c t => Rabs (t - c) < snd b) (fst b) x.
+Definition bounded (k : nat) (M : R) (x : list R) : Prop := length x = k /\ forall t, In t x -> Rabs t <= M.
+
+(* What holds near every point of an interval, from some stage on, holds on the interval from some stage on. *)
+Lemma interval_is_compact : forall (holds : nat -> R -> Prop) a b, a <= b ->
+  (forall m n t, (m <= n)%nat -> holds m t -> holds n t) ->
+  (forall t, a <= t <= b -> exists delta m, 0 < delta /\ forall u, Rabs (u - t) < delta -> holds m u) ->
+  exists m, forall t, a <= t <= b -> holds m t.
+Proof.
+  intros holds a b le grows near.
+  set (upto := fun t => a <= t <= b /\ exists m, forall u, a <= u <= t -> holds m u).
+  assert (upto a) as start.
+  { split; [lra|]. destruct (near a ltac:(lra)) as [delta [m [Hd Hm]]]. exists m. intros u Hu. apply Hm.
+    replace (u - a) with 0 by lra. rewrite Rabs_R0. exact Hd. }
+  destruct (completeness upto) as [s [above least]]; [exists b; intros t [Ht _]; lra|exists a; exact start|].
+  assert (a <= s <= b) as Hs.
+  { split; [apply above; exact start|]. apply least. intros t [Ht _]. lra. }
+  destruct (near s Hs) as [delta [m [Hd Hm]]].
+  assert (exists t, upto t /\ s - delta < t) as [t [[Ht [k Hk]] far]].
+  { apply NNPP. intros none. assert (s <= s - delta); [|lra]. apply least. intros t Ht. apply Rnot_lt_le. intros lt.
+    apply none. exists t. split; assumption. }
+  assert (t <= s) as Hts by (apply above; split; [exact Ht|exists k; exact Hk]).
+  assert (forall u, a <= u < s + delta -> holds (Nat.max k m) u) as both.
+  { intros u Hu. destruct (Rle_dec u t) as [low|high].
+    - apply (grows k); [lia|]. apply Hk. lra.
+    - apply (grows m); [lia|]. apply Hm. apply Rabs_def1; lra. }
+  destruct (Rle_lt_dec (s + delta / 2) b) as [more|end_reached].
+  - exfalso. assert (s + delta / 2 <= s); [|lra]. apply above. split; [lra|].
+    exists (Nat.max k m). intros u Hu. apply both. lra.
+  - exists (Nat.max k m). intros u Hu. apply both. lra.
+Qed.
+Lemma forall2_length : forall (A B : Type) (P : A -> B -> Prop) l m, Forall2 P l m -> length l = length m.
+Proof. intros A B P l m H. induction H; simpl; congruence. Qed.
+Definition slice (k : nat) (t : R) (b : list R * R) : list R * R :=
+  match fst b with
+  | c :: r => if Rlt_dec (Rabs (t - c)) (snd b) then (r, snd b) else (repeat 0 (S k), snd b)
+  | [] => (repeat 0 (S k), snd b)
+  end.
+Lemma slice_spec : forall k t b x, length x = k -> (open_in (slice k t b) x <-> open_in b (t :: x)).
+Proof.
+  intros k t [[|c r] radius] x len; unfold slice, open_in; simpl.
+  - split; intros H; [|inversion H]. apply forall2_length in H. simpl in H. rewrite repeat_length in H. lia.
+  - destruct (Rlt_dec (Rabs (t - c)) radius) as [yes|no]; simpl.
+    + split; intros H; [constructor; assumption|inversion H; assumption].
+    + split; intros H; [|inversion H; contradiction]. apply forall2_length in H. simpl in H.
+      rewrite repeat_length in H. lia.
+Qed.
+(* Finitely many open cubes with a point in the first coordinate have its neighbourhood in it. *)
+Lemma neighbourhood : forall t (bs : list (list R * R)), exists delta, 0 < delta
+  /\ forall u b x, Rabs (u - t) < delta -> In b bs -> open_in b (t :: x) -> open_in b (u :: x).
+Proof.
+  intros t bs. induction bs as [|[c radius] bs [delta [Hd IH]]]; [exists 1; split; [lra|intros u b x _ []]|].
+  destruct c as [|c r].
+  - exists delta. split; [exact Hd|]. intros u b x close [E|Hb] H; [subst; inversion H|]. apply IH; assumption.
+  - destruct (Rlt_dec (Rabs (t - c)) radius) as [yes|no].
+    + exists (Rmin delta (radius - Rabs (t - c))). split; [unfold Rmin; destruct Rle_dec; lra|].
+      intros u b x close [E|Hb] H.
+      * subst. unfold open_in in *. simpl in *. inversion H; subst. constructor; [|assumption].
+        replace (u - c) with ((u - t) + (t - c)) by ring. apply Rle_lt_trans with (1 := Rabs_triang _ _).
+        unfold Rmin in close. destruct Rle_dec; lra.
+      * apply IH; [unfold Rmin in close; destruct Rle_dec; lra|exact Hb|exact H].
+    + exists delta. split; [exact Hd|]. intros u b x close [E|Hb] H; [|apply IH; assumption].
+      subst. unfold open_in in H. simpl in H. inversion H. contradiction.
+Qed.
+(* Of countably many open cubes that cover a cube, finitely many do. *)
+Lemma cube_is_compact : forall k M (B : nat -> list (list R * R)), 0 <= M ->
+  (forall x, bounded k M x -> exists n b, In b (B n) /\ open_in b x) ->
+  exists m, forall x, bounded k M x -> exists b, In b (flat_map B (seq 0 m)) /\ open_in b x.
+Proof.
+  intros k M. induction k as [|k IH]; intros B HM cover.
+  - destruct (cover []) as [n [b [Hb H]]]; [split; [reflexivity|intros t []]|]. exists (S n). intros [|t x] [len _];
+      [|discriminate]. exists b. split; [|exact H]. apply in_flat_map. exists n. split; [apply in_seq; lia|exact Hb].
+  - set (holds := fun m t => forall x, bounded k M x -> exists b, In b (flat_map B (seq 0 m)) /\ open_in b (t :: x)).
+    destruct (interval_is_compact holds (- M) M) as [m Hm]; [lra| | |].
+    + intros m n t le Hm x Hx. destruct (Hm x Hx) as [b [Hb H]]. exists b. split; [|exact H].
+      apply in_flat_map in Hb. destruct Hb as [i [Hi Hin]]. apply in_flat_map. exists i. split; [|exact Hin].
+      apply in_seq in Hi. apply in_seq. lia.
+    + intros t Ht. destruct (IH (fun n => map (slice k t) (B n)) HM) as [m Hm].
+      * intros x [len small]. destruct (cover (t :: x)) as [n [b [Hb H]]].
+        { split; [simpl; lia|]. intros u [E|Hu]; [subst; apply Rabs_le; lra|apply small; exact Hu]. }
+        exists n, (slice k t b). split; [apply in_map; exact Hb|apply slice_spec; assumption].
+      * destruct (neighbourhood t (flat_map B (seq 0 m))) as [delta [Hd near]]. exists delta, m. split; [exact Hd|].
+        intros u close x Hx. destruct (Hm x Hx) as [b [Hb H]]. apply in_flat_map in Hb.
+        destruct Hb as [i [Hi Hin]]. apply in_map_iff in Hin. destruct Hin as [b' [E Hb']]. subst b.
+        apply slice_spec in H; [|apply Hx]. assert (In b' (flat_map B (seq 0 m))) as here.
+        { apply in_flat_map. exists i. split; assumption. }
+        exists b'. split; [exact here|]. apply near; assumption.
+    + exists m. intros [|t x] [len small]; [discriminate|].
+      assert (- M <= t <= M) as Ht.
+      { pose proof (small t (or_introl eq_refl)) as H. apply Rabs_le_between in H. lra. }
+      apply (Hm t Ht). split; [simpl in len; lia|]. intros u Hu. apply small. right. exact Hu.
+Qed.
+
+(* Hausdorff measure zero: countably many cubes, given as a sequence of finite lists of (centre, radius), cover the set,
+   and the sum of side^s is as small as one likes. The dimension is where that begins. *)
+Definition measure_zero (s : R) (S : list R -> Prop) : Prop :=
+  forall e, 0 < e -> exists B : nat -> list (list R * R),
+    (forall n b, In b (B n) -> 0 < snd b)
+    /\ (forall n, total (fun b => Rpower (2 * snd b) s) (flat_map B (seq 0 n)) <= e)
+    /\ forall x, S x -> exists n b, In b (B n) /\ in_box (cube (snd b) (fst b)) x.
+Definition has_dimension (S : list R -> Prop) (v : R) : Prop :=
+  (forall s, v < s -> measure_zero s S) /\ forall s, 0 < s < v -> ~ measure_zero s S.
+
+Lemma in_cube_first : forall k radius c x, in_box (cube radius c) x ->
+  Forall2 (fun c t => Rabs (t - c) <= radius) (firstn k c) (firstn k x).
+Proof.
+  intros k radius c. revert k. induction c as [|c r IH]; intros [|k] x H; inversion H; subst; simpl; try constructor.
+  - simpl in *. apply Rabs_le. lra.
+  - apply IH. assumption.
+Qed.
+Lemma power_falls : forall x s k, 0 < x < 1 -> s < INR k -> x ^ k <= Rpower x s.
+Proof.
+  intros x s k Hx lt. rewrite <- Rpower_pow by lra. unfold Rpower. left. apply exp_increasing.
+  assert (ln x < 0) by (rewrite <- ln_1; apply ln_increasing; lra). nra.
+Qed.
+(* A set with all points of a cube among its first coordinates is not thinner than the cube. *)
+Lemma thick : forall k M s S, 0 < M -> 0 < s < INR k ->
+  (forall v, bounded k M v -> exists x, S x /\ firstn k x = v) -> ~ measure_zero s S.
+Proof.
+  intros k M s S HM Hs onto zero. set (e := Rmin (1 / 2) (M ^ k / 2)).
+  assert (0 < M ^ k) as positive by (apply pow_lt; exact HM).
+  assert (0 < e) as He by (unfold e, Rmin; destruct Rle_dec; lra).
+  assert (e <= 1 / 2 /\ e <= M ^ k / 2) as [small less] by (unfold e, Rmin; destruct Rle_dec; lra).
+  destruct (zero e He) as [B [radii [sums cover]]].
+  set (B' := fun n => map (fun b => (firstn k (fst b), 2 * snd b)) (B n)).
+  destruct (cube_is_compact k M B' ltac:(lra)) as [m finite].
+  { intros v Hv. destruct (onto v Hv) as [x [Hx E]]. destruct (cover x Hx) as [n [b [Hb Hin]]].
+    exists n, (firstn k (fst b), 2 * snd b). split; [unfold B'; apply (in_map (fun b => (firstn k (fst b), 2 * snd b)));
+      exact Hb|]. rewrite <- E. unfold open_in. simpl. pose proof (radii n b Hb) as Hr.
+    apply (in_cube_first k) in Hin. clear -Hin Hr. induction Hin; constructor; [lra|assumption]. }
+  set (L := flat_map B (seq 0 m)).
+  assert (flat_map B' (seq 0 m) = map (fun b => (firstn k (fst b), 2 * snd b)) L) as E.
+  { unfold L, B'. generalize (seq 0 m). intros l. induction l as [|n l IH]; simpl; [reflexivity|].
+    rewrite map_app, IH. reflexivity. }
+  rewrite E in finite.
+  set (kept := filter (fun b => Nat.eqb (length (fst b)) k) (map (fun b => (firstn k (fst b), 2 * snd b)) L)).
+  assert (forall b, In b L -> 0 < snd b) as HL.
+  { intros b Hb. apply in_flat_map in Hb. destruct Hb as [n [_ Hb]]. apply (radii n). exact Hb. }
+  assert (covers k (map (fun b => cube (snd b) (fst b)) kept) (bounded k M)) as covered_by.
+  { split.
+    - intros b Hb. apply in_map_iff in Hb. destruct Hb as [b' [E' Hb']]. subst b. apply filter_In in Hb'.
+      destruct Hb' as [Hb' len]. apply Nat.eqb_eq in len. unfold cube. rewrite map_length. split; [exact len|].
+      intros side Hside. apply in_map_iff in Hside. destruct Hside as [c [E' _]]. subst side. simpl.
+      apply in_map_iff in Hb'. destruct Hb' as [b [E' Hb]]. subst b'. simpl. pose proof (HL b Hb). lra.
+    - intros x Hx. destruct (finite x Hx) as [b [Hb Hopen]]. pose proof (forall2_length _ _ _ _ _ Hopen) as len.
+      destruct Hx as [lenx _]. exists (cube (snd b) (fst b)). split.
+      + apply (in_map (fun b => cube (snd b) (fst b))). apply filter_In. split; [exact Hb|]. apply Nat.eqb_eq. lia.
+      + unfold in_box, cube, open_in in *. clear -Hopen.
+        induction Hopen as [|c t r y close rest IH]; simpl; constructor.
+        * simpl. apply Rabs_def2 in close. lra.
+        * exact IH. }
+  pose proof (volumes_add M k [repeat 0 k] (map (fun b => cube (snd b) (fst b)) kept) (bounded k M) HM) as whole.
+  assert ((2 * M) ^ k <= total volume (map (fun b => cube (snd b) (fst b)) kept)) as least.
+  { replace ((2 * M) ^ k) with (INR (length [repeat 0 k]) * (2 * M) ^ k) by (simpl; ring). apply whole.
+    - constructor; constructor.
+    - intros c [E'|[]]. subst c. apply repeat_length.
+    - exact covered_by.
+    - intros c x [E'|[]] Hin. subst c. split; [rewrite (box_length _ _ Hin); unfold cube; rewrite map_length;
+        apply repeat_length|]. intros t Ht. unfold in_box, cube in Hin. clear -Hin Ht. revert x Hin Ht.
+      induction k as [|k IH]; intros x Hin Ht; inversion Hin; subst; [contradiction|].
+      destruct Ht as [E|Ht]; [subst; simpl in *; apply Rabs_le; lra|]. eapply IH; eassumption. }
+  assert (total volume (map (fun b => cube (snd b) (fst b)) kept) <= 2 ^ k * e) as most.
+  { apply Rle_trans with (total (fun b => (2 * (2 * snd b)) ^ k) L).
+    - unfold kept. clear -HL. induction L as [|b L IH]; simpl; [lra|].
+      assert (0 <= (2 * (2 * snd b)) ^ k) by (apply pow_le; pose proof (HL b (or_introl eq_refl)); lra).
+      assert (forall b', In b' L -> 0 < snd b') as HL' by (intros b' Hb'; apply HL; right; exact Hb').
+      specialize (IH HL'). destruct (Nat.eqb (length (firstn k (fst b))) k) eqn:len; simpl; [|lra].
+      apply Nat.eqb_eq in len. rewrite volume_of_cube, len. lra.
+    - apply Rle_trans with (total (fun b => 2 ^ k * Rpower (2 * snd b) s) L).
+      + apply total_mono. intros b Hb. rewrite Rpow_mult_distr. apply Rmult_le_compat_l; [apply pow_le; lra|].
+        pose proof (HL b Hb) as Hr. apply power_falls; [|lra]. split; [lra|]. apply Rnot_le_lt. intros big.
+        assert (Rpower (2 * snd b) s <= e) as one.
+        { apply Rle_trans with (2 := sums m). apply (total_least _ (fun b => Rpower (2 * snd b) s)); [|exact Hb].
+          intros. left. apply exp_pos. }
+        assert (1 <= Rpower (2 * snd b) s); [|lra]. rewrite <- (Rpower_O (2 * snd b)) by lra. apply Rle_Rpower; lra.
+      + rewrite total_scale. apply Rmult_le_compat_l; [apply pow_le; lra|]. apply sums. }
+  rewrite Rpow_mult_distr in least. assert (0 < 2 ^ k) by (apply pow_lt; lra).
+  assert (2 ^ k * e <= 2 ^ k * (M ^ k / 2)) by (apply Rmult_le_compat_l; lra).
+  assert (0 < 2 ^ k * M ^ k) by (apply Rmult_lt_0_compat; assumption). lra.
+Qed.
+
+(* Finite covers are enough. *)
+Lemma finite_covers : forall s (S : list R -> Prop), (forall e, 0 < e -> exists L : list (list R * R),
+    (forall b, In b L -> 0 < snd b) /\ total (fun b => Rpower (2 * snd b) s) L <= e
+    /\ forall x, S x -> exists b, In b L /\ in_box (cube (snd b) (fst b)) x) -> measure_zero s S.
+Proof.
+  intros s S fine e He. destruct (fine e He) as [L [radii [sum cover]]].
+  exists (fun n => match n with O => L | Datatypes.S _ => [] end). split; [|split].
+  - intros [|n] b Hb; [apply radii; exact Hb|contradiction].
+  - intros [|n]; [simpl; lra|]. replace (flat_map _ (seq 0 (Datatypes.S n))) with L; [exact sum|]. simpl.
+    assert (forall l, (forall i, In i l -> (0 < i)%nat) ->
+      flat_map (fun n => match n with O => L | Datatypes.S _ => [] end) l = []) as rest.
+    { intros l. induction l as [|i l IH]; intros later; simpl; [reflexivity|].
+      rewrite IH by (intros j Hj; apply later; right; exact Hj). pose proof (later i (or_introl eq_refl)).
+      destruct i; [lia|reflexivity]. }
+    rewrite rest, app_nil_r; [reflexivity|]. intros i Hi. apply in_seq in Hi. lia.
+  - intros x Hx. destruct (cover x Hx) as [b [Hb Hin]]. exists 0%nat, b. split; assumption.
+Qed.
+Lemma grid_is_fine : forall k K M s e, INR k < s -> 0 < K -> 0 < M -> 0 < e ->
+  exists n, (0 < n)%nat /\ INR n ^ k * K * Rpower (2 * (M / INR n)) s <= e.
+Proof.
+  intros k K M s e lt HK HM He. set (q := s - INR k). assert (0 < q) as Hq by (unfold q; lra).
+  set (C := K * Rpower (2 * M) s). assert (0 < C) as HC by (apply Rmult_lt_0_compat; [exact HK|apply exp_pos]).
+  assert (0 < Rpower (C / e) (/ q)) as Hp by apply exp_pos.
+  destruct (archimed_cor1 (/ Rpower (C / e) (/ q)) (Rinv_0_lt_compat _ Hp)) as [n [Hn pos]]. exists n.
+  split; [exact pos|]. assert (0 < INR n) as Hpos by (apply lt_0_INR; exact pos).
+  assert (Rpower (C / e) (/ q) < INR n) as large by (apply Rinv_lt_cancel; assumption).
+  assert (C / e <= Rpower (INR n) q) as enough.
+  { apply Rle_trans with (Rpower (Rpower (C / e) (/ q)) q).
+    - rewrite Rpower_mult, Rinv_l, Rpower_1 by (try lra; apply Rdiv_lt_0_compat; assumption). lra.
+    - apply Rle_Rpower_l; lra. }
+  assert (0 < Rpower (INR n) q) as Hr by apply exp_pos.
+  replace (INR n ^ k * K * Rpower (2 * (M / INR n)) s) with (C / Rpower (INR n) q).
+  - apply (Rmult_le_reg_r (Rpower (INR n) q)); [exact Hr|].
+    replace (C / Rpower (INR n) q * Rpower (INR n) q) with (C / e * e) by (field; lra).
+    rewrite (Rmult_comm e). apply Rmult_le_compat_r; lra.
+  - unfold C, q, Rdiv. rewrite <- (Rpower_pow k) by exact Hpos. unfold Rpower. rewrite <- exp_Ropp.
+    replace (ln (2 * (M * / INR n))) with (ln (2 * M) - ln (INR n)).
+    2: { replace (2 * (M * / INR n)) with ((2 * M) * / INR n) by ring.
+         rewrite (ln_mult (2 * M) (/ INR n)), ln_Rinv; [ring|exact Hpos|lra|apply Rinv_0_lt_compat; exact Hpos]. }
+    replace (s * (ln (2 * M) - ln (INR n))) with (s * ln (2 * M) + - (s * ln (INR n))) by ring.
+    replace (- ((s - INR k) * ln (INR n))) with (INR k * ln (INR n) + - (s * ln (INR n))) by ring.
+    rewrite !exp_plus. ring.
+Qed.
+(* Middles of n equal parts of [-M, M]. *)
+Definition middles (M : R) (n : nat) : list R := map (fun j => - M + (2 * INR j + 1) * (M / INR n)) (seq 0 n).
+Lemma middle_near : forall M n t, 0 < M -> (0 < n)%nat -> Rabs t <= M ->
+  exists g, In g (middles M n) /\ Rabs (t - g) <= M / INR n.
+Proof.
+  intros M n t HM pos Ht. apply Rabs_le_between in Ht. assert (0 < INR n) as Hn by (apply lt_0_INR; exact pos).
+  set (h := M / INR n). assert (0 < h) as Hh by (apply Rdiv_lt_0_compat; assumption).
+  assert (forall m, (0 < m)%nat -> t + M <= 2 * INR m * h ->
+    exists j, (j < m)%nat /\ Rabs (t - (- M + (2 * INR j + 1) * h)) <= h) as some.
+  { intros m Hm. induction m as [|m IH]; [lia|]. intros upto. rewrite S_INR in upto.
+    destruct (Rle_lt_dec (2 * INR m * h) (t + M)) as [high|low].
+    - exists m. split; [lia|]. apply Rabs_le. lra.
+    - destruct m as [|m]; [simpl in low; lra|]. destruct IH as [j [lt near]]; [lia|lra|]. exists j.
+      split; [lia|exact near]. }
+  destruct (some n pos) as [j [lt near]]; [replace (2 * INR n * h) with (2 * M) by (unfold h; field; lra); lra|].
+  exists (- M + (2 * INR j + 1) * h). split; [|exact near].
+  apply (in_map (fun j => - M + (2 * INR j + 1) * (M / INR n))). apply in_seq. lia.
+Qed.
+Lemma words_near : forall M n v, 0 < M -> (0 < n)%nat -> (forall t, In t v -> Rabs t <= M) ->
+  exists W, In W (words (middles M n) (length v)) /\ Forall2 (fun t g => Rabs (t - g) <= M / INR n) v W.
+Proof.
+  intros M n v HM pos. induction v as [|t v IH]; intros small; [exists []; split; [left; reflexivity|constructor]|].
+  destruct IH as [W [HW near]]; [intros u Hu; apply small; right; exact Hu|].
+  destruct (middle_near M n t HM pos (small t (or_introl eq_refl))) as [g [Hg close]].
+  exists (g :: W). split; [|constructor; assumption]. simpl. apply in_flat_map. exists W. split; [exact HW|].
+  apply (in_map (fun x => x :: W)). exact Hg.
+Qed.
+
+(* Theorem 1 (1e), the dimension: the patterns of d entries up to M whose LRC is at most r have the Hausdorff dimension
+   min(r, d) (claim pola-1e). *)
+Theorem theorem_1e_dimension : forall (d r : nat) M, 0 < M ->
+  has_dimension (fun A => length A = d /\ (forall x, In x A -> Rabs x <= M) /\ (lrc A <= r)%nat) (INR (Nat.min r d)).
+Proof.
+  intros d r M HM. set (k := Nat.min r d). split.
+  - intros s Hs. apply finite_covers. intros e He.
+    destruct (grid_is_fine k (INR (S k ^ d)) M s e Hs) as [n [pos fine]]; [|exact HM|exact He|].
+    { apply lt_0_INR. apply Nat.neq_0_lt_0. apply Nat.pow_nonzero. lia. }
+    assert (0 < INR n) as Hn by (apply lt_0_INR; exact pos).
+    set (centres := flat_map (fun W => words (0 :: W) d) (words (middles M n) k)).
+    assert (length centres = (n ^ k * S k ^ d)%nat) as count.
+    { assert (forall l, (forall W, In W l -> length W = k) ->
+        length (flat_map (fun W => words (0 :: W) d) l) = (length l * S k ^ d)%nat) as each.
+      { intros l. induction l as [|W l IH]; intros lengths; [reflexivity|]. cbn [flat_map].
+        rewrite app_length, IH by (intros V HV; apply lengths; right; exact HV).
+        rewrite words_length. cbn [length]. rewrite (lengths W (or_introl eq_refl)). simpl. lia. }
+      unfold centres. rewrite each; [|intros W HW; apply words_spec in HW; apply HW].
+      rewrite words_length. unfold middles. rewrite map_length, seq_length. reflexivity. }
+    exists (map (fun c => (c, M / INR n)) centres). split; [|split].
+    + intros b Hb. apply in_map_iff in Hb. destruct Hb as [c [E _]]. subst. simpl. apply Rdiv_lt_0_compat; assumption.
+    + rewrite total_map. simpl snd. apply Rle_trans with (2 := fine). right.
+      assert (forall (l : list (list R)) x, total (fun _ => x) l = INR (length l) * x) as same_each.
+      { intros l x. induction l as [|y l IH]; [simpl; ring|]. simpl total. rewrite IH. simpl length. rewrite S_INR.
+        ring. }
+      rewrite same_each, count, mult_INR, pow_INR. ring.
+    + intros A [len [small low]].
+      assert (length (values A) <= k)%nat as few.
+      { unfold k. apply Nat.min_glb; [exact low|]. rewrite <- len. apply NoDup_incl_length; [apply values_nodup|].
+        intros x Hx. apply in_values in Hx. apply Hx. }
+      set (V := values A ++ repeat 0 (k - length (values A))).
+      assert (length V = k) as lenV by (unfold V; rewrite app_length, repeat_length; lia).
+      destruct (words_near M n V HM pos) as [W [HW near]].
+      { intros t Ht. apply in_app_or in Ht. destruct Ht as [Ht|Ht].
+        - apply in_values in Ht. apply small. apply Ht.
+        - apply repeat_spec in Ht. subst. rewrite Rabs_R0. lra. }
+      rewrite lenV in HW.
+      assert (forall t, In t A -> exists g, In g (0 :: W) /\ Rabs (t - g) <= M / INR n) as each.
+      { intros t Ht. destruct (Req_dec t 0) as [E|nz].
+        - exists 0. split; [left; reflexivity|]. subst. rewrite Rminus_0_r, Rabs_R0. left.
+          apply Rdiv_lt_0_compat; assumption.
+        - assert (In t V) as HV by (apply in_or_app; left; apply in_values; split; assumption).
+          clear -near HV. induction near as [|u g v w close rest IH]; [contradiction|].
+          destruct HV as [E|HV]; [subst; exists g; split; [right; left; reflexivity|exact close]|].
+          destruct (IH HV) as [g' [[E|Hg] close']]; exists g'; (split; [|exact close']);
+            [left; exact E|right; right; exact Hg]. }
+      assert (exists c, In c (words (0 :: W) (length A)) /\ in_box (cube (M / INR n) c) A) as [c [Hc Hin]].
+      { clear -each. induction A as [|t A IH]; [exists []; split; [left; reflexivity|constructor]|].
+        destruct IH as [c [Hc Hin]]; [intros u Hu; apply each; right; exact Hu|].
+        destruct (each t (or_introl eq_refl)) as [g [Hg close]]. exists (g :: c). split.
+        - cbn [length words]. apply in_flat_map. exists c. split; [exact Hc|].
+          apply (in_map (fun x => x :: c)). exact Hg.
+        - constructor; [|exact Hin]. simpl. apply Rabs_le_between in close. lra. }
+      exists (c, M / INR n). split; [|exact Hin]. apply (in_map (fun c => (c, M / INR n))). apply in_flat_map.
+      exists W. split; [exact HW|]. rewrite <- len. exact Hc.
+  - intros s Hs. apply (thick k M); [exact HM|exact Hs|]. intros v [len small].
+    exists (v ++ repeat 0 (d - k)). split; [split; [|split]|].
+    + rewrite app_length, repeat_length. unfold k in *. lia.
+    + intros x Hx. apply in_app_or in Hx. destruct Hx as [Hx|Hx]; [apply small; exact Hx|].
+      apply repeat_spec in Hx. subst. rewrite Rabs_R0. lra.
+    + apply Nat.le_trans with (length v); [|unfold k in *; lia]. apply NoDup_incl_length; [apply values_nodup|].
+      intros x Hx. apply in_values in Hx. destruct Hx as [Hx nz]. apply in_app_or in Hx.
+      destruct Hx as [Hx|Hx]; [exact Hx|]. apply repeat_spec in Hx. contradiction.
+    + rewrite firstn_app, len, Nat.sub_diag, firstn_O, app_nil_r, <- len. apply firstn_all.
+Qed.
+Lemma theorem_1e_dimension_twin : ~ (forall (d r : nat) M, 0 < M ->
+  has_dimension (fun A => length A = d /\ (forall x, In x A -> Rabs x <= M) /\ (lrc A <= r)%nat) (INR r)).
+Proof.
+  intros H. destruct (theorem_1e_dimension 1 2 1 ltac:(lra)) as [above _].
+  destruct (H 1%nat 2%nat 1 ltac:(lra)) as [_ below]. apply (below (3 / 2)); [simpl; lra|]. apply above. simpl. lra.
 Qed.
 
 (* Theorem 1, its boundary: if the encoding may take real values and be chosen after the target, as phi := A, then one

@@ -22,8 +22,8 @@ DESCENT = (
     "moments, without scale hint"
 )
 LEAST_SQUARES = (
-    "least squares of least norm (gradient descent from zero) on noise-free data of scales up to N0 with identity "
-    "second moments"
+    "least squares of least norm (gradient descent from zero in small steps) on noise-free data of scales up to N0 "
+    "with identity second moments"
 )
 
 

@@ -466,8 +466,8 @@ def dimension_over_all_blocks(
 def low_complexity_is_thin(
     complexity: Callable[[NDArray[Any]], int] = lrc, dimension: Callable[[int, int], int] = min
 ) -> Facts:
-    """The patterns of scale N with LRC at most r and entries in [-M, M], M > 0, have dimension min(r, d_N). Every kind
-    of pattern is checked for N <= 3.
+    """The patterns of scale N with LRC at most r and entries in [-M, M], M > 0, have dimension min(r, d_N). Besides,
+    every kind of pattern is checked for N <= 3.
     """
     for size in range(1, SCALE + 1):
         cells = cell_count(size)
