@@ -6,7 +6,7 @@
      times
    the token of p, and the target has A p in its place.  Sizes, relations, targets and starts are any. *)
 
-Require Import Reals Lra Lia List Bool Arith Classical.
+Require Import Reals Lra Lia List Bool Arith Classical ConstructiveEpsilon.
 From Coquelicot Require Import Coquelicot.
 Import ListNotations.
 Open Scope R_scope.
@@ -1748,6 +1748,265 @@ Lemma theorem_1e_dimension_twin : ~ (forall (d r : nat) M, 0 < M ->
 Proof.
   intros H. destruct (theorem_1e_dimension 1 2 1 ltac:(lra)) as [above _].
   destruct (H 1%nat 2%nat 1 ltac:(lra)) as [_ below]. apply (below (3 / 2)); [simpl; lra|]. apply above. simpl. lra.
+Qed.
+
+Lemma total_const_list : forall (A : Type) (l : list A) x, total (fun _ => x) l = INR (length l) * x.
+Proof.
+  intros A l x. induction l as [|y l IH]; [simpl; ring|]. simpl total. rewrite IH. simpl length. rewrite S_INR. ring.
+Qed.
+Fixpoint entry {pair : Type} (equal : decides pair) (keys : list pair) (x : list R) (p : pair) : R :=
+  match keys, x with q :: r, t :: y => if equal p q then t else entry equal r y p | _, _ => 0 end.
+Lemma entry_near : forall (pair : Type) (equal : decides pair) h (A : pair -> R) keys x,
+  Forall2 (fun t g => Rabs (t - g) <= h) (map A keys) x ->
+  forall p, In p keys -> Rabs (A p - entry equal keys x p) <= h.
+Proof.
+  intros pair equal h A keys. induction keys as [|q keys IH]; intros x near p Hp; [contradiction|].
+  simpl in near. inversion near; subst. simpl. destruct (equal p q) as [E|ne]; [subst; assumption|].
+  apply IH; [assumption|]. destruct Hp as [E|Hp]; [congruence|exact Hp].
+Qed.
+Lemma in_cube_near : forall (pair : Type) radius (centre A : pair -> R) N,
+  (forall p, In p N -> Rabs (A p - centre p) <= radius) -> in_box (cube radius (map centre N)) (map A N).
+Proof. intros pair radius centre A N near. apply in_cube_of. exact near. Qed.
+Lemma fine_grid : forall k M s e, INR k < s -> 0 < M -> 0 < e ->
+  { n | (0 < n)%nat /\ INR n ^ k * 1 * Rpower (2 * (M / INR n)) s <= e }.
+Proof.
+  intros k M s e Hs HM He. apply constructive_indefinite_ground_description_nat.
+  - intros n. destruct (Nat.eq_dec n 0) as [E|ne]; [right; lia|].
+    destruct (Rle_dec (INR n ^ k * 1 * Rpower (2 * (M / INR n)) s) e); [left|right]; intuition lia.
+  - apply grid_is_fine; lra.
+Qed.
+(* A set that follows from k numbers up to M by a Lipschitz map has measure zero for every s > k, and finite covers show
+   it. *)
+Lemma lipschitz_covers : forall (pair : Type) (equal : decides pair) (block N : list pair) M L s e
+  (learner : (pair -> R) -> pair -> R), 0 < M -> 0 < L -> INR (length block) < s -> 0 < e ->
+  (forall A B gap, (forall p, In p block -> Rabs (A p - B p) <= gap) ->
+    forall p, In p N -> Rabs (learner A p - learner B p) <= L * gap) ->
+  { cover : list (list R * R) | (forall b, In b cover -> 0 < snd b)
+    /\ total (fun b => Rpower (2 * snd b) s) cover <= e
+    /\ forall A, (forall p, In p block -> Rabs (A p) <= M) -> (forall p, In p N -> learner A p = A p) ->
+       exists b, In b cover /\ in_box (cube (snd b) (fst b)) (map A N) }.
+Proof.
+  intros pair equal block N M L s e learner HM HL Hs He lipschitz.
+  assert (0 < L * M) as HLM by (apply Rmult_lt_0_compat; assumption).
+  destruct (fine_grid (length block) (L * M) s e Hs HLM He) as [n [pos fine]].
+  assert (0 < INR n) as Hn by (apply lt_0_INR; exact pos).
+  exists (map (fun W => (map (learner (entry equal block W)) N, L * M / INR n)) (words (middles M n) (length block))).
+  split; [|split].
+  - intros b Hb. apply in_map_iff in Hb. destruct Hb as [W [E _]]. subst. simpl. apply Rdiv_lt_0_compat; assumption.
+  - rewrite total_map. simpl snd. rewrite total_const_list, words_length. unfold middles.
+    rewrite map_length, seq_length, pow_INR. apply Rle_trans with (2 := fine). right. ring.
+  - intros A small fixed. destruct (words_near M n (map A block) HM pos) as [W [HW near]].
+    { intros t Ht. apply in_map_iff in Ht. destruct Ht as [p [E Hp]]. subst. apply small. exact Hp. }
+    rewrite map_length in HW. exists (map (learner (entry equal block W)) N, L * M / INR n). split.
+    + apply (in_map (fun W => (map (learner (entry equal block W)) N, L * M / INR n))). exact HW.
+    + simpl. apply in_cube_near. intros p Hp. rewrite <- (fixed p Hp).
+      replace (L * M / INR n) with (L * (M / INR n)) by (field; lra).
+      apply lipschitz; [|exact Hp]. intros q Hq. apply entry_near; assumption.
+Qed.
+Lemma countably_many : forall s (S : nat -> list R -> Prop),
+  (forall n e, 0 < e -> { cover : list (list R * R) | (forall b, In b cover -> 0 < snd b)
+    /\ total (fun b => Rpower (2 * snd b) s) cover <= e
+    /\ forall x, S n x -> exists b, In b cover /\ in_box (cube (snd b) (fst b)) x }) ->
+  measure_zero s (fun x => exists n, S n x).
+Proof.
+  intros s S each e He.
+  assert (forall n, 0 < e / 2 ^ Datatypes.S n) as parts
+    by (intros; apply Rdiv_lt_0_compat; [exact He|apply pow_lt; lra]).
+  set (B := fun n => proj1_sig (each n _ (parts n))). exists B.
+  assert (HB : forall n, (forall b, In b (B n) -> 0 < snd b)
+    /\ total (fun b => Rpower (2 * snd b) s) (B n) <= e / 2 ^ Datatypes.S n
+    /\ forall x, S n x -> exists b, In b (B n) /\ in_box (cube (snd b) (fst b)) x)
+    by (intros n; exact (proj2_sig (each n _ (parts n)))).
+  split; [|split].
+  - intros n. apply (proj1 (HB n)).
+  - intros n. apply Rle_trans with (e * (1 - / 2 ^ n)).
+    + induction n as [|n IH]; [simpl; lra|]. rewrite seq_S, flat_map_app, total_app. simpl flat_map.
+      rewrite app_nil_r. pose proof (proj1 (proj2 (HB n))) as here. simpl plus.
+      replace (e * (1 - / 2 ^ Datatypes.S n)) with (e * (1 - / 2 ^ n) + e / 2 ^ Datatypes.S n)
+        by (simpl; field; apply pow_nonzero; lra). lra.
+    + assert (0 < / 2 ^ n) by (apply Rinv_0_lt_compat; apply pow_lt; lra).
+      assert (0 <= e * / 2 ^ n) by (apply Rmult_le_pos; lra). lra.
+  - intros x [n Hx]. destruct (proj2 (proj2 (HB n)) x Hx) as [b [Hb Hin]]. exists n, b. split; assumption.
+Qed.
+
+Lemma nodup_first : forall (A : Type) (l m : list A), NoDup (l ++ m) -> NoDup l.
+Proof.
+  intros A l m. induction l as [|x l IH]; intros H; [constructor|]. simpl in H. inversion H; subst. constructor.
+  - intros Hx. apply H2. apply in_or_app. left. exact Hx.
+  - apply IH. assumption.
+Qed.
+
+(* Ridge regression: the loss with lambda times the sum of squares is stationary in each label. *)
+Definition ridge {pair sample label : Type} (same : decides label) (d : data pair sample) (A : pair -> R)
+  (phi : pair -> label) (lambda : R) (theta : label -> R) : Prop :=
+  forall k, is_derive (fun h => loss d A phi (moved same theta k h) + lambda * (theta k + h) ^ 2) 0 0.
+Lemma ridge_balance : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A phi lambda theta
+  k,
+  sound d -> ridge same d A phi lambda theta ->
+  total (fun x => fst x * (A (snd x) - theta k)) (class same d phi k) = lambda * theta k.
+Proof.
+  intros pair sample label same d A phi lambda theta k H flat. pose proof (flat k) as zero.
+  assert (is_derive (fun h => loss d A phi (moved same theta k h) + lambda * (theta k + h) ^ 2) 0
+    (- 2 * total (fun x => fst x * (A (snd x) - theta k)) (class same d phi k) + 2 * lambda * theta k)) as slope.
+  { apply (is_derive_plus (fun h => loss d A phi (moved same theta k h)) (fun h => lambda * (theta k + h) ^ 2)).
+    - apply loss_slope. exact H.
+    - auto_derive; [trivial|ring]. }
+  pose proof (is_derive_unique _ _ _ zero) as E1. pose proof (is_derive_unique _ _ _ slope) as E2. lra.
+Qed.
+Lemma total_between : forall (pair : Type) x (A B C : pair -> R) a b (l : list (R * pair)),
+  (forall y, In y l -> C (snd y) = x * A (snd y) + (1 - x) * B (snd y)) ->
+  total (fun y => fst y * (C (snd y) - (x * a + (1 - x) * b))) l
+  = x * total (fun y => fst y * (A (snd y) - a)) l + (1 - x) * total (fun y => fst y * (B (snd y) - b)) l.
+Proof. intros pair x A B C a b l E. rewrite <- total_linear. apply total_ext. intros y Hy. rewrite (E y Hy). ring. Qed.
+Lemma total_shift : forall (pair : Type) (A : pair -> R) a b (l : list (R * pair)),
+  total (fun y => fst y * (A (snd y) - a)) l = total (fun y => fst y * (A (snd y) - b)) l + (b - a) * total fst l.
+Proof. intros. induction l as [|y l IH]; simpl; [ring|]. rewrite IH. ring. Qed.
+
+(* Theorem 1 (1d): countably many relations with a learner Lipschitz in the block reach, over all blocks together, a set
+   of dimension at most d_N0, the entries of the block, below d_N = dim F_M. Gradient descent after any steps, its limit
+   and ridge regression are affine in the block; and under one relation the limit attains d_N0 (claim pola-1d). *)
+Theorem theorem_1d : forall (pair sample label : Type) (same : decides label) (equal : decides pair)
+  (d : data pair sample) eta start block beyond M,
+  sound d -> small d eta -> 0 < M -> NoDup (block ++ beyond) -> (forall p, In p block <-> In p (training d)) ->
+  let N := block ++ beyond in
+  let target A := forall p, In p N -> Rabs (A p) <= M in
+  let points S x := exists A, S A /\ x = map A N in
+  let between x A B C := forall p, In p block -> C p = x * A p + (1 - x) * B p :> R in
+  (forall (learner : nat -> (pair -> R) -> pair -> R) stretch, (forall n, 0 < stretch n
+      /\ forall A B gap, (forall p, In p block -> Rabs (A p - B p) <= gap) ->
+        forall p, In p N -> Rabs (learner n A p - learner n B p) <= stretch n * gap) ->
+    forall s, INR (length block) < s ->
+      measure_zero s (points (fun A => target A /\ exists n, forall p, In p N -> learner n A p = A p)))
+  /\ has_dimension (points target) (INR (length N)) /\ (beyond <> [] -> (length block < length N)%nat)
+  /\ (forall phi x A B C a b c t k, between x A B C -> descends same d A phi eta start a ->
+      descends same d B phi eta start b -> descends same d C phi eta start c ->
+      c t k = x * a t k + (1 - x) * b t k)
+  /\ (forall phi x A B C a b c k, between x A B C -> learns same d A phi eta start a ->
+      learns same d B phi eta start b -> learns same d C phi eta start c -> c k = x * a k + (1 - x) * b k)
+  /\ (forall lambda phi x A B C a b c k, 0 < lambda -> between x A B C -> ridge same d A phi lambda a ->
+      ridge same d B phi lambda b -> ridge same d C phi lambda c -> c k = x * a k + (1 - x) * b k)
+  /\ exists phi : pair -> pair, forall s, 0 < s < INR (length block) ->
+      ~ measure_zero s (points (fun A => target A /\ exists limit,
+          learns equal d A phi eta origin limit /\ generalizes N A phi limit)).
+Proof.
+  intros pair sample label same equal d eta start block beyond M H Hs HM different trained N target points between.
+  assert (incl (training d) N) as sub by (intros p Hp; apply in_or_app; left; apply trained; exact Hp).
+  assert (forall phi k x A B C a b, between x A B C ->
+    total (fun y => fst y * (C (snd y) - (x * a + (1 - x) * b))) (class same d phi k)
+    = x * total (fun y => fst y * (A (snd y) - a)) (class same d phi k)
+      + (1 - x) * total (fun y => fst y * (B (snd y) - b)) (class same d phi k)) as mixes.
+  { intros phi k x A B C a b E. apply total_between. intros y Hy. apply E. apply trained. apply in_weighted.
+    apply class_spec in Hy. exists (fst y). destruct y. apply Hy. }
+  split; [|split; [|split; [|split; [|split; [|split]]]]].
+  - intros learner stretch lipschitz s lt.
+    assert (measure_zero s (fun x => exists n, points (fun A => target A /\ forall p, In p N -> learner n A p = A p) x))
+      as thin.
+    { apply countably_many. intros n e He. destruct (lipschitz n) as [positive stretched].
+      destruct (lipschitz_covers pair equal block N M (stretch n) s e (learner n) HM positive lt He stretched)
+        as [cover [radii [sum covered]]].
+      exists cover. split; [exact radii|split; [exact sum|]]. intros x [A [[small fixed] E]]. subst.
+      apply covered; [|exact fixed]. intros p Hp. apply small. apply in_or_app. left. exact Hp. }
+    intros e He. destruct (thin e He) as [B [radii [sums cover]]]. exists B. split; [exact radii|split; [exact sums|]].
+    intros x [A [[small [n fixed]] E]]. apply cover. exists n, A. split; [split; assumption|exact E].
+  - split.
+    + intros s lt.
+      assert (measure_zero s (fun x =>
+        exists n : nat, points (fun A => target A /\ forall p, In p N -> A p = A p) x)) as thin.
+      { apply countably_many. intros n e He.
+        destruct (lipschitz_covers pair equal N N M 1 s e (fun A => A) HM ltac:(lra) lt He)
+          as [cover [radii [sum covered]]].
+        - intros A B gap near p Hp. rewrite Rmult_1_l. apply near. exact Hp.
+        - exists cover. split; [exact radii|split; [exact sum|]]. intros x [A [[small _] E]]. subst.
+          apply covered; [exact small|reflexivity]. }
+      intros e He. destruct (thin e He) as [B [radii [sums cover]]]. exists B.
+      split; [exact radii|split; [exact sums|]]. intros x [A [small E]]. apply cover. exists 0%nat, A.
+      split; [split; [exact small|reflexivity]|exact E].
+    + intros s inside. apply (thick (length N) M); [exact HM|exact inside|]. intros v [len small].
+      destruct (named pair equal N v different len) as [A E]. exists v. split; [|rewrite <- len; apply firstn_all].
+      exists A. split; [|symmetry; exact E]. intros p Hp. apply small. rewrite <- E. apply in_map. exact Hp.
+  - intros some. unfold N. rewrite app_length. destruct beyond; [contradiction|simpl; lia].
+  - intros phi x A B C a b c t k E da db dc. induction t as [|t IH].
+    + rewrite (proj1 da), (proj1 db), (proj1 dc). ring.
+    + rewrite (step _ _ _ same d C phi eta start c t k H dc), IH, (mixes phi k x A B C (a t k) (b t k) E).
+      rewrite (step _ _ _ same d A phi eta start a t k H da), (step _ _ _ same d B phi eta start b t k H db). ring.
+  - intros phi x A B C a b c k E la lb lc.
+    apply (descent_converges _ _ _ same d _ phi eta start H Hs) in la, lb, lc.
+    apply (balanced_is_unique _ _ _ same d C C phi start c (fun j => x * a j + (1 - x) * b j) H);
+      [reflexivity|exact lc|].
+    intros j. destruct (la j) as [ma ua], (lb j) as [mb ub]. split.
+    + intros Hm. rewrite (mixes phi j x A B C (a j) (b j) E), (ma Hm), (mb Hm). ring.
+    + intros Hm. rewrite (ua Hm), (ub Hm). ring.
+  - intros lambda phi x A B C a b c k positive E ra rb rc.
+    pose proof (ridge_balance _ _ _ same d A phi lambda a k H ra) as Ea.
+    pose proof (ridge_balance _ _ _ same d B phi lambda b k H rb) as Eb.
+    pose proof (ridge_balance _ _ _ same d C phi lambda c k H rc) as Ec.
+    rewrite (total_shift pair C (c k) (x * a k + (1 - x) * b k)), (mixes phi k x A B C (a k) (b k) E), Ea, Eb in Ec.
+    assert (0 <= total fst (class same d phi k)) as weight.
+    { apply total_nonnegative. intros y Hy. apply class_spec in Hy. left.
+      apply (weights_positive _ _ d y H). apply Hy. }
+    apply (Rmult_eq_reg_l (lambda + total fst (class same d phi k))); [|lra]. nra.
+  - destruct block as [|p0 block']; [exists (fun p => p); intros s [low high]; simpl in high; lra|].
+    set (block := p0 :: block') in *. exists (fun p => if in_dec equal p block then p else p0).
+    set (phi := fun p => if in_dec equal p block then p else p0).
+    intros s between_0. apply (thick (length block) M); [exact HM|exact between_0|]. intros v [len small].
+    assert (NoDup block) as distinct by (apply (nodup_first _ _ beyond); exact different).
+    destruct (named pair equal block v distinct len) as [f Hf].
+    set (A := fun p => f (phi p)). exists (map A N).
+    assert (forall p, In p block -> phi p = p) as kept.
+    { intros p Hp. unfold phi. destruct (in_dec equal p block); [reflexivity|contradiction]. }
+    assert (forall p, In (phi p) block) as inside.
+    { intros p. unfold phi. destruct (in_dec equal p block); [assumption|left; reflexivity]. }
+    assert (map A block = v) as first_part.
+    { rewrite <- Hf. apply map_ext_in. intros p Hp. unfold A. rewrite kept by exact Hp. reflexivity. }
+    split.
+    + exists A. split; [|reflexivity]. split.
+      * intros p _. apply small. rewrite <- Hf. unfold A. apply in_map. apply inside.
+      * exists (mean_of equal d A phi origin). split; [apply learned_exists; assumption|].
+        apply (right_limits _ _ _ equal d A phi origin _ N H sub (mean_is_balanced _ _ _ equal d A phi origin H)).
+        split; [intros p q _ _ E; unfold A; rewrite E; reflexivity|]. intros p _ out. exfalso. apply out.
+        exists (phi p). split; [apply trained; apply inside|apply kept; apply inside].
+    + unfold N. rewrite map_app, firstn_app, map_length, Nat.sub_diag, firstn_O, app_nil_r, first_part, <- len.
+      apply firstn_all.
+Qed.
+Lemma theorem_1d_twin : ~ (forall (pair sample label : Type) (same : decides label) (equal : decides pair)
+  (d : data pair sample) eta start block beyond M,
+  sound d -> small d eta -> 0 < M -> NoDup (block ++ beyond) -> (forall p, In p block <-> In p (training d)) ->
+  let N := block ++ beyond in
+  let target A := forall p, In p N -> Rabs (A p) <= M in
+  let points S x := exists A, S A /\ x = map A N in
+  let between x A B C := forall p, In p block -> C p = x * A p + (1 - x) * B p :> R in
+  (forall (learner : nat -> (pair -> R) -> pair -> R) stretch, (forall n, 0 < stretch n
+      /\ forall A B gap, (forall p, In p block -> Rabs (A p - B p) <= gap) ->
+        forall p, In p N -> Rabs (learner n A p - learner n B p) <= stretch n * gap) ->
+    forall s, INR (length block) - 1 < s ->
+      measure_zero s (points (fun A => target A /\ exists n, forall p, In p N -> learner n A p = A p)))
+  /\ has_dimension (points target) (INR (length N)) /\ (beyond <> [] -> (length block < length N)%nat)
+  /\ (forall phi x A B C a b c t k, between x A B C -> descends same d A phi eta start a ->
+      descends same d B phi eta start b -> descends same d C phi eta start c ->
+      c t k = x * a t k + (1 - x) * b t k)
+  /\ (forall phi x A B C a b c k, between x A B C -> learns same d A phi eta start a ->
+      learns same d B phi eta start b -> learns same d C phi eta start c -> c k = x * a k + (1 - x) * b k)
+  /\ (forall lambda phi x A B C a b c k, 0 < lambda -> between x A B C -> ridge same d A phi lambda a ->
+      ridge same d B phi lambda b -> ridge same d C phi lambda c -> c k = x * a k + (1 - x) * b k)
+  /\ exists phi : pair -> pair, forall s, 0 < s < INR (length block) ->
+      ~ measure_zero s (points (fun A => target A /\ exists limit,
+          learns equal d A phi eta origin limit /\ generalizes N A phi limit))).
+Proof.
+  intros H. pose proof (basis_sound _ one_pair) as fine. pose proof (basis_small [0%nat] ltac:(simpl; lia)) as slow.
+  assert (NoDup ([0%nat] ++ [])) as alone by (simpl; exact one_pair).
+  assert (forall p, In p [0%nat] <-> In p (training (basis [0%nat]))) as trained by (intros p; simpl; tauto).
+  destruct (H nat nat nat Nat.eq_dec Nat.eq_dec (basis [0%nat]) (1 / 4) origin [0%nat] [] 1 fine slow Rlt_0_1
+    alone trained) as [thin _].
+  destruct (theorem_1d nat nat nat Nat.eq_dec Nat.eq_dec (basis [0%nat]) (1 / 4) origin [0%nat] [] 1 fine slow Rlt_0_1
+    alone trained) as [_ [[_ thick_enough] _]].
+  apply (thick_enough (1 / 2)); [simpl; lra|].
+  assert (forall n : nat, 0 < (fun _ => 1) n /\ forall (A B : nat -> R) gap,
+    (forall p, In p [0%nat] -> Rabs (A p - B p) <= gap) -> forall p, In p ([0%nat] ++ []) ->
+    Rabs ((fun (_ : nat) A => A) n A p - (fun (_ : nat) A => A) n B p) <= (fun _ => 1) n * gap) as lipschitz.
+  { intros n. split; [lra|]. intros A B gap near p Hp. rewrite Rmult_1_l. apply near. exact Hp. }
+  pose proof (thin (fun _ A => A) (fun _ => 1) lipschitz (1 / 2) ltac:(simpl; lra)) as zero.
+  intros e He. destruct (zero e He) as [B [radii [sums cover]]]. exists B. split; [exact radii|split; [exact sums|]].
+  intros x [A [small E]]. apply cover. exists A. split; [|exact E]. split; [exact small|]. exists 0%nat. reflexivity.
 Qed.
 
 (* Theorem 1, its boundary: if the encoding may take real values and be chosen after the target, as phi := A, then one

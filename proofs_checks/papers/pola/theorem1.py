@@ -397,6 +397,7 @@ def _integer_multiples(target: Cells) -> Cells:
         "learner affine, or at least Lipschitz, in B for each phi",
         "no scale hint",
         "Phi fixed before, M > 0",
+        "gradient descent in small steps; a positive penalty of ridge",
     ),
     falsifiers={
         "training shows all scales": {
@@ -416,7 +417,7 @@ def dimension_over_all_blocks(
 ) -> Facts:
     """Over all leading blocks together, countably many relations with a learner Lipschitz in the block reach dimension
     at most d_N0, below d_N. Gradient descent, ridge and least squares are affine in the block; least squares attains
-    the bound. Every relation is checked for N = 3; a general argument covers the rest.
+    the bound. Besides, every relation is checked for N = 3.
     """
     for training_scale in TRAINING_SCALES:
         cases_by_dimension, stated = Counter[int](), dimension(training_scale)
