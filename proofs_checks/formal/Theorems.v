@@ -1779,7 +1779,7 @@ Qed.
    it. *)
 Lemma lipschitz_covers : forall (pair : Type) (equal : decides pair) (block N : list pair) M L s e
   (learner : (pair -> R) -> pair -> R), 0 < M -> 0 < L -> INR (length block) < s -> 0 < e ->
-  (forall A B gap, (forall p, In p block -> Rabs (A p - B p) <= gap) ->
+  (forall A B gap, 0 <= gap -> (forall p, In p block -> Rabs (A p - B p) <= gap) ->
     forall p, In p N -> Rabs (learner A p - learner B p) <= L * gap) ->
   { cover : list (list R * R) | (forall b, In b cover -> 0 < snd b)
     /\ total (fun b => Rpower (2 * snd b) s) cover <= e
@@ -1801,7 +1801,7 @@ Proof.
     + apply (in_map (fun W => (map (learner (entry equal block W)) N, L * M / INR n))). exact HW.
     + simpl. apply in_cube_near. intros p Hp. rewrite <- (fixed p Hp).
       replace (L * M / INR n) with (L * (M / INR n)) by (field; lra).
-      apply lipschitz; [|exact Hp]. intros q Hq. apply entry_near; assumption.
+      apply lipschitz; [left; apply Rdiv_lt_0_compat; assumption| |exact Hp]. intros q Hq. apply entry_near; assumption.
 Qed.
 Lemma countably_many : forall s (S : nat -> list R -> Prop),
   (forall n e, 0 < e -> { cover : list (list R * R) | (forall b, In b cover -> 0 < snd b)
@@ -1862,6 +1862,52 @@ Lemma total_shift : forall (pair : Type) (A : pair -> R) a b (l : list (R * pair
   total (fun y => fst y * (A (snd y) - a)) l = total (fun y => fst y * (A (snd y) - b)) l + (b - a) * total fst l.
 Proof. intros. induction l as [|y l IH]; simpl; [ring|]. rewrite IH. ring. Qed.
 
+Lemma ridge_exists : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A phi lambda,
+  sound d -> 0 < lambda -> exists theta, ridge same d A phi lambda theta.
+Proof.
+  intros pair sample label same d A phi lambda H positive.
+  exists (fun k => total (fun y => fst y * A (snd y)) (class same d phi k) / (lambda + class_weight same d phi k)).
+  set (theta := fun k => _). intros k.
+  assert (0 <= class_weight same d phi k) as weight.
+  { apply total_nonnegative. intros y Hy. apply class_spec in Hy. left. apply (weights_positive _ _ d y H). apply Hy. }
+  replace 0 with (- 2 * total (fun y => fst y * (A (snd y) - theta k)) (class same d phi k)
+    + 2 * lambda * theta k) at 2.
+  - apply (is_derive_plus (fun h => loss d A phi (moved same theta k h)) (fun h => lambda * (theta k + h) ^ 2)).
+    + apply loss_slope. exact H.
+    + auto_derive; [trivial|ring].
+  - rewrite (total_shift pair A (theta k) 0). fold (class_weight same d phi k).
+    rewrite (total_ext _ (fun y => fst y * (A (snd y) - 0)) (fun y => fst y * A (snd y))) by (intros; ring).
+    unfold theta. field. lra.
+Qed.
+Lemma mean_is_lipschitz : forall (pair sample label : Type) (same : decides label) (d : data pair sample) A B phi start
+  gap k, sound d -> 0 <= gap -> (forall p, In p (training d) -> Rabs (A p - B p) <= gap) ->
+  Rabs (mean_of same d A phi start k - mean_of same d B phi start k) <= gap.
+Proof.
+  intros pair sample label same d A B phi start gap k H Hg near.
+  destruct (met_or_empty _ _ _ same d phi k H) as [[_ W]|[_ E]].
+  2: { unfold mean_of. rewrite E, Rminus_diag_eq, Rabs_R0 by reflexivity. exact Hg. }
+  assert (forall C, mean_of same d C phi start k
+    = total (fun y => fst y * C (snd y)) (class same d phi k) / class_weight same d phi k) as means.
+  { intros C. unfold mean_of. destruct (class same d phi k) as [|y l] eqn:E; [|reflexivity].
+    exfalso. unfold class_weight in W. rewrite E in W. simpl in W. lra. }
+  rewrite !means. set (c := class same d phi k) in *. set (w := class_weight same d phi k) in *.
+  assert (forall y, In y c -> 0 < fst y /\ - gap <= A (snd y) - B (snd y) <= gap) as each.
+  { intros y Hy. apply class_spec in Hy. destruct Hy as [Hy _]. split; [apply (weights_positive _ _ d y H Hy)|].
+    apply Rabs_le_between. apply near. apply in_weighted. exists (fst y). destruct y. exact Hy. }
+  assert (total (fun y => fst y * A (snd y)) c - total (fun y => fst y * B (snd y)) c <= gap * w
+    /\ - (gap * w) <= total (fun y => fst y * A (snd y)) c - total (fun y => fst y * B (snd y)) c) as [high low].
+  { unfold w, class_weight. fold c. clear -each. induction c as [|y c IH]; simpl; [lra|].
+    destruct IH as [high low]; [intros z Hz; apply each; right; exact Hz|].
+    destruct (each y (or_introl eq_refl)) as [pos [lower upper]].
+    assert (fst y * (A (snd y) - B (snd y)) <= fst y * gap) by (apply Rmult_le_compat_l; lra).
+    assert (fst y * - gap <= fst y * (A (snd y) - B (snd y))) by (apply Rmult_le_compat_l; lra). lra. }
+  set (t := total (fun y => fst y * A (snd y)) c) in *. set (u := total (fun y => fst y * B (snd y)) c) in *.
+  replace (t / w - u / w) with ((t - u) / w) by (field; lra). pose proof (Rinv_0_lt_compat _ W) as back.
+  apply Rabs_le. replace gap with (gap * w * / w) by (field; lra). unfold Rdiv. split.
+  - rewrite Ropp_mult_distr_l. apply Rmult_le_compat_r; lra.
+  - apply Rmult_le_compat_r; lra.
+Qed.
+
 (* Theorem 1 (1d): countably many relations with a learner Lipschitz in the block reach, over all blocks together, a set
    of dimension at most d_N0, the entries of the block, below d_N = dim F_M. Gradient descent after any steps, its limit
    and ridge regression are affine in the block; and under one relation the limit attains d_N0 (claim pola-1d). *)
@@ -1873,11 +1919,13 @@ Theorem theorem_1d : forall (pair sample label : Type) (same : decides label) (e
   let points S x := exists A, S A /\ x = map A N in
   let between x A B C := forall p, In p block -> C p = x * A p + (1 - x) * B p :> R in
   (forall (learner : nat -> (pair -> R) -> pair -> R) stretch, (forall n, 0 < stretch n
-      /\ forall A B gap, (forall p, In p block -> Rabs (A p - B p) <= gap) ->
+      /\ forall A B gap, 0 <= gap -> (forall p, In p block -> Rabs (A p - B p) <= gap) ->
         forall p, In p N -> Rabs (learner n A p - learner n B p) <= stretch n * gap) ->
     forall s, INR (length block) < s ->
       measure_zero s (points (fun A => target A /\ exists n, forall p, In p N -> learner n A p = A p)))
   /\ has_dimension (points target) (INR (length N)) /\ (beyond <> [] -> (length block < length N)%nat)
+  /\ (forall phi A lambda, 0 < lambda -> (exists theta, descends same d A phi eta start theta)
+      /\ (exists a, learns same d A phi eta start a) /\ exists a, ridge same d A phi lambda a)
   /\ (forall phi x A B C a b c t k, between x A B C -> descends same d A phi eta start a ->
       descends same d B phi eta start b -> descends same d C phi eta start c ->
       c t k = x * a t k + (1 - x) * b t k)
@@ -1885,9 +1933,8 @@ Theorem theorem_1d : forall (pair sample label : Type) (same : decides label) (e
       learns same d B phi eta start b -> learns same d C phi eta start c -> c k = x * a k + (1 - x) * b k)
   /\ (forall lambda phi x A B C a b c k, 0 < lambda -> between x A B C -> ridge same d A phi lambda a ->
       ridge same d B phi lambda b -> ridge same d C phi lambda c -> c k = x * a k + (1 - x) * b k)
-  /\ exists phi : pair -> pair, forall s, 0 < s < INR (length block) ->
-      ~ measure_zero s (points (fun A => target A /\ exists limit,
-          learns equal d A phi eta origin limit /\ generalizes N A phi limit)).
+  /\ exists phi : pair -> pair, has_dimension (points (fun A => target A /\ exists limit,
+      learns equal d A phi eta origin limit /\ generalizes N A phi limit)) (INR (length block)).
 Proof.
   intros pair sample label same equal d eta start block beyond M H Hs HM different trained N target points between.
   assert (incl (training d) N) as sub by (intros p Hp; apply in_or_app; left; apply trained; exact Hp).
@@ -1897,8 +1944,12 @@ Proof.
       + (1 - x) * total (fun y => fst y * (B (snd y) - b)) (class same d phi k)) as mixes.
   { intros phi k x A B C a b E. apply total_between. intros y Hy. apply E. apply trained. apply in_weighted.
     apply class_spec in Hy. exists (fst y). destruct y. apply Hy. }
-  split; [|split; [|split; [|split; [|split; [|split]]]]].
-  - intros learner stretch lipschitz s lt.
+  assert (forall (learner : nat -> (pair -> R) -> pair -> R) stretch, (forall n, 0 < stretch n
+      /\ forall A B gap, 0 <= gap -> (forall p, In p block -> Rabs (A p - B p) <= gap) ->
+        forall p, In p N -> Rabs (learner n A p - learner n B p) <= stretch n * gap) ->
+    forall s, INR (length block) < s ->
+      measure_zero s (points (fun A => target A /\ exists n, forall p, In p N -> learner n A p = A p))) as at_most.
+  { intros learner stretch lipschitz s lt.
     assert (measure_zero s (fun x => exists n, points (fun A => target A /\ forall p, In p N -> learner n A p = A p) x))
       as thin.
     { apply countably_many. intros n e He. destruct (lipschitz n) as [positive stretched].
@@ -1907,7 +1958,8 @@ Proof.
       exists cover. split; [exact radii|split; [exact sum|]]. intros x [A [[small fixed] E]]. subst.
       apply covered; [|exact fixed]. intros p Hp. apply small. apply in_or_app. left. exact Hp. }
     intros e He. destruct (thin e He) as [B [radii [sums cover]]]. exists B. split; [exact radii|split; [exact sums|]].
-    intros x [A [[small [n fixed]] E]]. apply cover. exists n, A. split; [split; assumption|exact E].
+    intros x [A [[small [n fixed]] E]]. apply cover. exists n, A. split; [split; assumption|exact E]. }
+  split; [exact at_most|split; [|split; [|split; [|split; [|split; [|split]]]]]].
   - split.
     + intros s lt.
       assert (measure_zero s (fun x =>
@@ -1915,7 +1967,7 @@ Proof.
       { apply countably_many. intros n e He.
         destruct (lipschitz_covers pair equal N N M 1 s e (fun A => A) HM ltac:(lra) lt He)
           as [cover [radii [sum covered]]].
-        - intros A B gap near p Hp. rewrite Rmult_1_l. apply near. exact Hp.
+        - intros A B gap _ near p Hp. rewrite Rmult_1_l. apply near. exact Hp.
         - exists cover. split; [exact radii|split; [exact sum|]]. intros x [A [[small _] E]]. subst.
           apply covered; [exact small|reflexivity]. }
       intros e He. destruct (thin e He) as [B [radii [sums cover]]]. exists B.
@@ -1925,6 +1977,9 @@ Proof.
       destruct (named pair equal N v different len) as [A E]. exists v. split; [|rewrite <- len; apply firstn_all].
       exists A. split; [|symmetry; exact E]. intros p Hp. apply small. rewrite <- E. apply in_map. exact Hp.
   - intros some. unfold N. rewrite app_length. destruct beyond; [contradiction|simpl; lia].
+  - intros phi A lambda positive. pose proof (learned_exists _ _ _ same d A phi eta start H Hs) as learned.
+    split; [destruct learned as [theta [runs _]]; exists theta; exact runs|].
+    split; [eexists; exact learned|apply ridge_exists; assumption].
   - intros phi x A B C a b c t k E da db dc. induction t as [|t IH].
     + rewrite (proj1 da), (proj1 db), (proj1 dc). ring.
     + rewrite (step _ _ _ same d C phi eta start c t k H dc), IH, (mixes phi k x A B C (a t k) (b t k) E).
@@ -1945,17 +2000,31 @@ Proof.
     { apply total_nonnegative. intros y Hy. apply class_spec in Hy. left.
       apply (weights_positive _ _ d y H). apply Hy. }
     apply (Rmult_eq_reg_l (lambda + total fst (class same d phi k))); [|lra]. nra.
-  - destruct block as [|p0 block']; [exists (fun p => p); intros s [low high]; simpl in high; lra|].
-    set (block := p0 :: block') in *. exists (fun p => if in_dec equal p block then p else p0).
-    set (phi := fun p => if in_dec equal p block then p else p0).
-    intros s between_0. apply (thick (length block) M); [exact HM|exact between_0|]. intros v [len small].
+  - assert (exists phi : pair -> pair, (forall p, In p block -> phi p = p)
+      /\ (block <> [] -> forall p, In (phi p) block)) as [phi [kept inside]].
+    { destruct block as [|p0 block']; [exists (fun p => p); split; [reflexivity|contradiction]|].
+      exists (fun p => if in_dec equal p (p0 :: block') then p else p0).
+      split; [intros p Hp; destruct (in_dec equal p (p0 :: block')); [reflexivity|contradiction]|].
+      intros _ p. destruct (in_dec equal p (p0 :: block')); [assumption|left; reflexivity]. }
+    exists phi. split.
+    { intros s lt. assert (measure_zero s (points (fun A => target A /\ exists n : nat,
+        forall p, In p N -> mean_of equal d A phi origin (phi p) = A p))) as thin.
+      { apply (at_most (fun _ A p => mean_of equal d A phi origin (phi p)) (fun _ => 1)); [|exact lt].
+        intros _. split; [lra|]. intros A B gap Hg near p _. rewrite Rmult_1_l.
+        apply mean_is_lipschitz; [exact H|exact Hg|].
+        intros q Hq. apply near. apply trained. exact Hq. }
+      intros e He. destruct (thin e He) as [F [radii [sums cover]]]. exists F.
+      split; [exact radii|split; [exact sums|]]. intros x [A [[small [limit [learned right]]] E]]. apply cover.
+      exists A. split; [|exact E]. split; [exact small|]. exists 0%nat. intros p Hp. rewrite <- (right p Hp).
+      apply (descent_converges _ _ _ equal d A phi eta origin H Hs) in learned.
+      apply (balanced_is_unique _ _ _ equal d A A phi origin); [exact H|reflexivity|apply mean_is_balanced; exact H|
+        exact learned]. }
+    intros s between_0. assert (block <> []) as some.
+    { intros E. rewrite E in between_0. simpl in between_0. lra. }
+    specialize (inside some). apply (thick (length block) M); [exact HM|exact between_0|]. intros v [len small].
     assert (NoDup block) as distinct by (apply (nodup_first _ _ beyond); exact different).
     destruct (named pair equal block v distinct len) as [f Hf].
     set (A := fun p => f (phi p)). exists (map A N).
-    assert (forall p, In p block -> phi p = p) as kept.
-    { intros p Hp. unfold phi. destruct (in_dec equal p block); [reflexivity|contradiction]. }
-    assert (forall p, In (phi p) block) as inside.
-    { intros p. unfold phi. destruct (in_dec equal p block); [assumption|left; reflexivity]. }
     assert (map A block = v) as first_part.
     { rewrite <- Hf. apply map_ext_in. intros p Hp. unfold A. rewrite kept by exact Hp. reflexivity. }
     split.
@@ -1976,11 +2045,13 @@ Lemma theorem_1d_twin : ~ (forall (pair sample label : Type) (same : decides lab
   let points S x := exists A, S A /\ x = map A N in
   let between x A B C := forall p, In p block -> C p = x * A p + (1 - x) * B p :> R in
   (forall (learner : nat -> (pair -> R) -> pair -> R) stretch, (forall n, 0 < stretch n
-      /\ forall A B gap, (forall p, In p block -> Rabs (A p - B p) <= gap) ->
+      /\ forall A B gap, 0 <= gap -> (forall p, In p block -> Rabs (A p - B p) <= gap) ->
         forall p, In p N -> Rabs (learner n A p - learner n B p) <= stretch n * gap) ->
     forall s, INR (length block) - 1 < s ->
       measure_zero s (points (fun A => target A /\ exists n, forall p, In p N -> learner n A p = A p)))
   /\ has_dimension (points target) (INR (length N)) /\ (beyond <> [] -> (length block < length N)%nat)
+  /\ (forall phi A lambda, 0 < lambda -> (exists theta, descends same d A phi eta start theta)
+      /\ (exists a, learns same d A phi eta start a) /\ exists a, ridge same d A phi lambda a)
   /\ (forall phi x A B C a b c t k, between x A B C -> descends same d A phi eta start a ->
       descends same d B phi eta start b -> descends same d C phi eta start c ->
       c t k = x * a t k + (1 - x) * b t k)
@@ -1988,9 +2059,8 @@ Lemma theorem_1d_twin : ~ (forall (pair sample label : Type) (same : decides lab
       learns same d B phi eta start b -> learns same d C phi eta start c -> c k = x * a k + (1 - x) * b k)
   /\ (forall lambda phi x A B C a b c k, 0 < lambda -> between x A B C -> ridge same d A phi lambda a ->
       ridge same d B phi lambda b -> ridge same d C phi lambda c -> c k = x * a k + (1 - x) * b k)
-  /\ exists phi : pair -> pair, forall s, 0 < s < INR (length block) ->
-      ~ measure_zero s (points (fun A => target A /\ exists limit,
-          learns equal d A phi eta origin limit /\ generalizes N A phi limit))).
+  /\ exists phi : pair -> pair, has_dimension (points (fun A => target A /\ exists limit,
+      learns equal d A phi eta origin limit /\ generalizes N A phi limit)) (INR (length block))).
 Proof.
   intros H. pose proof (basis_sound _ one_pair) as fine. pose proof (basis_small [0%nat] ltac:(simpl; lia)) as slow.
   assert (NoDup ([0%nat] ++ [])) as alone by (simpl; exact one_pair).
@@ -2000,10 +2070,10 @@ Proof.
   destruct (theorem_1d nat nat nat Nat.eq_dec Nat.eq_dec (basis [0%nat]) (1 / 4) origin [0%nat] [] 1 fine slow Rlt_0_1
     alone trained) as [_ [[_ thick_enough] _]].
   apply (thick_enough (1 / 2)); [simpl; lra|].
-  assert (forall n : nat, 0 < (fun _ => 1) n /\ forall (A B : nat -> R) gap,
+  assert (forall n : nat, 0 < (fun _ => 1) n /\ forall (A B : nat -> R) gap, 0 <= gap ->
     (forall p, In p [0%nat] -> Rabs (A p - B p) <= gap) -> forall p, In p ([0%nat] ++ []) ->
     Rabs ((fun (_ : nat) A => A) n A p - (fun (_ : nat) A => A) n B p) <= (fun _ => 1) n * gap) as lipschitz.
-  { intros n. split; [lra|]. intros A B gap near p Hp. rewrite Rmult_1_l. apply near. exact Hp. }
+  { intros n. split; [lra|]. intros A B gap _ near p Hp. rewrite Rmult_1_l. apply near. exact Hp. }
   pose proof (thin (fun _ A => A) (fun _ => 1) lipschitz (1 / 2) ltac:(simpl; lra)) as zero.
   intros e He. destruct (zero e He) as [B [radii [sums cover]]]. exists B. split; [exact radii|split; [exact sums|]].
   intros x [A [small E]]. apply cover. exists A. split; [|exact E]. split; [exact small|]. exists 0%nat. reflexivity.

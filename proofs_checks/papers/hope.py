@@ -342,7 +342,7 @@ def no_real_rope(
     parameters: sp.Set = sp.S.Reals, rotation: Formula = rotary.rotation, reproduced_period: sp.Expr = 2 * sp.pi
 ) -> Facts:
     """No real parameters of HoPE, with any real W_q and W_k, give RoPE's score at every offset, unless every frequency
-    of RoPE is a multiple of 2 pi, where RoPE is constant and trivial HoPE (theta = theta' = 0, a limit) gives it.
+    of RoPE is a multiple of 2 pi, where RoPE is constant and trivial HoPE (theta = theta' = 0) gives it.
 
     Suppose real matrices P, Q (absorbed in W_q, W_k; of any shape) give P^T H(D) Q = R(-D) for every offset D >= 0,
     with H and R direct sums of planes. As H(D) = H(1)^D, a polynomial p with p(H(1)) = 0 has p(R(-1)) = P^T p(H(1)) Q =

@@ -105,8 +105,8 @@ def locking(
     lost: Sequence[tuple[str, str]] = (("4/5", "5/4"), ("9/10", "13/10"), ("1/2", "50")),
 ) -> Facts:
     """If every token increments with probability p and keeps otherwise, the mode of the sharpened histogram is t after
-    every number t < P of tokens for any P if and only if gamma > 1 and (1 - p)/p <= (gamma - 1) gamma^(-gamma/(gamma -
-    1)) (our derivation).
+    every number t < P of tokens for every P if and only if gamma > 1 and (1 - p)/p <= (gamma - 1)
+    gamma^(-gamma/(gamma - 1)) (our derivation).
 
     `locked` are pairs (p, gamma) for which the mode is t for all t, `lost` pairs for which it is not.
     """

@@ -394,10 +394,11 @@ def _integer_multiples(target: Cells) -> Cells:
     strength=Strength.EXHAUSTIVE,
     reach=f"N = {SCALE}",
     assumptions=(
+        LEAST_SQUARES,
         "learner affine, or at least Lipschitz, in B for each phi",
         "no scale hint",
         "Phi fixed before, M > 0",
-        "gradient descent in small steps; a positive penalty of ridge",
+        "a positive penalty of ridge",
     ),
     falsifiers={
         "training shows all scales": {
