@@ -36,10 +36,6 @@ Proof.
   - exfalso. unfold Rdiv in *. nra.
   - unfold Rpower. unfold Rdiv. rewrite <- exp_Ropp, <- exp_plus, ln_mult, ln_Rinv by lra. f_equal. ring.
 Qed.
-Lemma power_one : forall gamma, power 1 gamma = 1.
-Proof.
-  intros. unfold power. destruct (Rle_dec 1 0); [lra|]. unfold Rpower. rewrite ln_1, Rmult_0_r, exp_0. reflexivity.
-Qed.
 
 (* Place before the mode over the mode itself, where r are the odds against an increment. *)
 Fixpoint before (r gamma : R) (t : nat) : R := match t with O => 0 | S s => power (before r gamma s + r) gamma end.
@@ -130,16 +126,21 @@ Proof.
   - rewrite <- (Rmult_1_r ((1 - p) / p)) at 2. apply Rmult_le_compat_l; lra.
 Qed.
 
+(* Where x^gamma has the slope 1: at x = e^c. *)
+Lemma touching : forall gamma, 1 < gamma -> let c := - (ln gamma / (gamma - 1)) in
+  Rpower gamma (- (gamma / (gamma - 1))) = exp (gamma * c) /\ gamma * exp (gamma * c) = exp c.
+Proof.
+  intros gamma Hg c. split.
+  - unfold Rpower. f_equal. unfold c. field. lra.
+  - replace (gamma * c) with (c + - ln gamma) by (unfold c; field; lra).
+    rewrite exp_plus, exp_Ropp, exp_ln by lra. field. lra.
+Qed.
 (* x^gamma lies above its tangent of slope 1. *)
 Lemma above_tangent : forall gamma x, 1 < gamma -> 0 < x ->
   x - (gamma - 1) * Rpower gamma (- (gamma / (gamma - 1))) <= Rpower x gamma.
 Proof.
   intros gamma x Hg Hx. set (c := - (ln gamma / (gamma - 1))). set (d := ln x - c).
-  assert (Rpower gamma (- (gamma / (gamma - 1))) = exp (gamma * c)) as B.
-  { unfold Rpower. f_equal. unfold c. field. lra. }
-  assert (gamma * exp (gamma * c) = exp c) as slope.
-  { replace (gamma * c) with (c + - ln gamma) by (unfold c; field; lra).
-    rewrite exp_plus, exp_Ropp, exp_ln by lra. field. lra. }
+  destruct (touching gamma Hg) as [B slope]. fold c in B, slope.
   assert (Rpower x gamma = exp (gamma * c) * exp (gamma * d)) as Hp.
   { unfold Rpower. rewrite <- exp_plus. f_equal. unfold d. ring. }
   assert (x = exp c * exp d) as Hx'.
@@ -160,11 +161,7 @@ Lemma stays_low : forall r gamma, 1 < gamma -> 0 < r -> r <= (gamma - 1) * Rpowe
   forall t, before r gamma t <= Rpower gamma (- (gamma / (gamma - 1))) < 1.
 Proof.
   intros r gamma Hg Hr small. set (c := - (ln gamma / (gamma - 1))).
-  assert (Rpower gamma (- (gamma / (gamma - 1))) = exp (gamma * c)) as B.
-  { unfold Rpower. f_equal. unfold c. field. lra. }
-  assert (gamma * exp (gamma * c) = exp c) as slope.
-  { replace (gamma * c) with (c + - ln gamma) by (unfold c; field; lra).
-    rewrite exp_plus, exp_Ropp, exp_ln by lra. field. lra. }
+  destruct (touching gamma Hg) as [B slope]. fold c in B, slope.
   assert (c < 0) as Hc.
   { unfold c. assert (0 < ln gamma) by (rewrite <- ln_1; apply ln_increasing; lra).
     assert (0 < ln gamma / (gamma - 1)) by (apply Rdiv_lt_0_compat; lra). lra. }

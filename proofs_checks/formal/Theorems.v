@@ -1322,8 +1322,10 @@ Proof.
     split; [apply (in_map (fun psi => map (fun p => learned psi (psi p)) free)); exact Hphi|].
     apply in_cube_of. intros p Hp. rewrite <- (exactly phi A limit (phi p) Hphi agree learns_A), Rabs_minus_sym.
     apply near. apply in_or_app. right. exact Hp. }
-  split; [|split; [|split]].
-  - intros x. split.
+  assert (which : forall x, points reached x <-> length x = D /\ (forall t, In t x -> Rabs t <= M)
+    /\ exists phi, In phi family /\ (forall p, In p (training d) -> Rabs (learned phi (phi p) - B0 p) <= eps)
+      /\ in_box (cube eps (map (fun p => learned phi (phi p)) free)) x).
+  { intros x. split.
     + intros [A [[[agree small] [phi [limit [Hphi [learns_A near]]]]] E]]. subst. split; [apply map_length|]. split.
       * intros t Ht. apply in_map_iff in Ht. destruct Ht as [p [E Hp]]. subst. apply small. apply in_or_app. right.
         exact Hp.
@@ -1339,7 +1341,8 @@ Proof.
         pose proof (learned_exists _ _ _ same d A phi eta start H Hs) as learns_A. split; [exact learns_A|].
         intros p Hp. rewrite (exactly phi A _ (phi p) Hphi agree learns_A). apply in_app_or in Hp.
         destruct Hp as [Hp|Hp]; [rewrite (agree p Hp); apply fit; exact Hp|]. rewrite Rabs_minus_sym.
-        exact (proj1 (in_cube_of pair eps (fun q => learned phi (phi q)) A free) Hin p Hp).
+        exact (proj1 (in_cube_of pair eps (fun q => learned phi (phi q)) A free) Hin p Hp). }
+  split; [exact which|split; [|split]].
   - replace ((2 * M) ^ D) with (INR (length [map (fun _ : pair => 0) free]) * (2 * M) ^ D) by (simpl; ring).
     apply volume_of_cubes; [exact HM|constructor; [constructor|constructor]|intros c [E|[]]; subst; apply map_length|].
     intros x. split.
@@ -1366,19 +1369,13 @@ Proof.
     + intros x. split.
       * intros Hx. destruct (proj2 cover x Hx) as [b [Hb Hin]]. apply in_map_iff in Hb. destruct Hb as [c [E Hc]].
         subst. exists c. split; assumption.
-      * intros [c [Hc Hin]]. apply in_map_iff in Hc. destruct Hc as [phi [E Hphi]]. subst.
-        destruct (back x) as [A [agree E]].
-        { rewrite (box_length _ _ Hin). unfold cube. rewrite !map_length. reflexivity. }
-        subst. pose proof (proj1 (in_cube_of pair eps (fun p => learned phi (phi p)) A free) Hin) as near.
-        exists A. split; [|reflexivity]. split.
-        -- apply bounded; [exact agree|]. intros p Hp. pose proof (near p Hp) as close.
-           pose proof (inside_cube phi p Hphi Hp) as small. apply Rabs_le_between in close.
-           apply Rabs_le. unfold Rabs in small. destruct Rcase_abs; lra.
-        -- exists phi, (mean_of same d A phi start). split; [exact Hphi|].
-           pose proof (learned_exists _ _ _ same d A phi eta start H Hs) as learns_A. split; [exact learns_A|].
-           intros p Hp. rewrite (exactly phi A _ (phi p) Hphi agree learns_A). apply in_app_or in Hp.
-           destruct Hp as [Hp|Hp]; [rewrite (agree p Hp); apply fit; assumption|].
-           rewrite Rabs_minus_sym. apply near. exact Hp.
+      * intros [c [Hc Hin]]. apply in_map_iff in Hc. destruct Hc as [phi [E Hphi]]. subst c. apply which.
+        assert (length x = D) as len by (rewrite (box_length _ _ Hin); unfold cube; rewrite !map_length; reflexivity).
+        split; [exact len|split]; [|exists phi; split; [exact Hphi|split; [intros p; apply fit; exact Hphi|exact Hin]]].
+        destruct (back x len) as [A [_ E]]. subst x. intros t Ht. apply in_map_iff in Ht.
+        destruct Ht as [p [E Hp]]. subst t. pose proof (inside_cube phi p Hphi Hp) as small.
+        pose proof (proj1 (in_cube_of pair eps (fun p => learned phi (phi p)) A free) Hin p Hp) as close.
+        apply Rabs_le_between in close. apply Rabs_le. unfold Rabs in small. destruct Rcase_abs; lra.
 Qed.
 Lemma theorem_1c_twin : ~ (forall (pair sample label : Type) (same : decides label) (equal : decides pair)
   (d : data pair sample) eta start free B0 M eps (family : list (pair -> label)) learned,
@@ -1700,10 +1697,7 @@ Proof.
     exists (map (fun c => (c, M / INR n)) centres). split; [|split].
     + intros b Hb. apply in_map_iff in Hb. destruct Hb as [c [E _]]. subst. simpl. apply Rdiv_lt_0_compat; assumption.
     + rewrite total_map. simpl snd. apply Rle_trans with (2 := fine). right.
-      assert (forall (l : list (list R)) x, total (fun _ => x) l = INR (length l) * x) as same_each.
-      { intros l x. induction l as [|y l IH]; [simpl; ring|]. simpl total. rewrite IH. simpl length. rewrite S_INR.
-        ring. }
-      rewrite same_each, count, mult_INR, pow_INR. ring.
+      rewrite total_const, count, mult_INR, pow_INR. ring.
     + intros A [len [small low]].
       assert (length (values A) <= k)%nat as few.
       { unfold k. apply Nat.min_glb; [exact low|]. rewrite <- len. apply NoDup_incl_length; [apply values_nodup|].
@@ -1750,10 +1744,6 @@ Proof.
   destruct (H 1%nat 2%nat 1 ltac:(lra)) as [_ below]. apply (below (3 / 2)); [simpl; lra|]. apply above. simpl. lra.
 Qed.
 
-Lemma total_const_list : forall (A : Type) (l : list A) x, total (fun _ => x) l = INR (length l) * x.
-Proof.
-  intros A l x. induction l as [|y l IH]; [simpl; ring|]. simpl total. rewrite IH. simpl length. rewrite S_INR. ring.
-Qed.
 Fixpoint entry {pair : Type} (equal : decides pair) (keys : list pair) (x : list R) (p : pair) : R :=
   match keys, x with q :: r, t :: y => if equal p q then t else entry equal r y p | _, _ => 0 end.
 Lemma entry_near : forall (pair : Type) (equal : decides pair) h (A : pair -> R) keys x,
@@ -1764,9 +1754,6 @@ Proof.
   simpl in near. inversion near; subst. simpl. destruct (equal p q) as [E|ne]; [subst; assumption|].
   apply IH; [assumption|]. destruct Hp as [E|Hp]; [congruence|exact Hp].
 Qed.
-Lemma in_cube_near : forall (pair : Type) radius (centre A : pair -> R) N,
-  (forall p, In p N -> Rabs (A p - centre p) <= radius) -> in_box (cube radius (map centre N)) (map A N).
-Proof. intros pair radius centre A N near. apply in_cube_of. exact near. Qed.
 Lemma fine_grid : forall k M s e, INR k < s -> 0 < M -> 0 < e ->
   { n | (0 < n)%nat /\ INR n ^ k * 1 * Rpower (2 * (M / INR n)) s <= e }.
 Proof.
@@ -1793,13 +1780,13 @@ Proof.
   exists (map (fun W => (map (learner (entry equal block W)) N, L * M / INR n)) (words (middles M n) (length block))).
   split; [|split].
   - intros b Hb. apply in_map_iff in Hb. destruct Hb as [W [E _]]. subst. simpl. apply Rdiv_lt_0_compat; assumption.
-  - rewrite total_map. simpl snd. rewrite total_const_list, words_length. unfold middles.
+  - rewrite total_map. simpl snd. rewrite total_const, words_length. unfold middles.
     rewrite map_length, seq_length, pow_INR. apply Rle_trans with (2 := fine). right. ring.
   - intros A small fixed. destruct (words_near M n (map A block) HM pos) as [W [HW near]].
     { intros t Ht. apply in_map_iff in Ht. destruct Ht as [p [E Hp]]. subst. apply small. exact Hp. }
     rewrite map_length in HW. exists (map (learner (entry equal block W)) N, L * M / INR n). split.
     + apply (in_map (fun W => (map (learner (entry equal block W)) N, L * M / INR n))). exact HW.
-    + simpl. apply in_cube_near. intros p Hp. rewrite <- (fixed p Hp).
+    + simpl. apply in_cube_of. intros p Hp. rewrite <- (fixed p Hp).
       replace (L * M / INR n) with (L * (M / INR n)) by (field; lra).
       apply lipschitz; [left; apply Rdiv_lt_0_compat; assumption| |exact Hp]. intros q Hq. apply entry_near; assumption.
 Qed.
