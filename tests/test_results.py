@@ -143,7 +143,7 @@ def test_the_page_of_new_tasks_says_what_leaving_out_an_eighth_of_the_tasks_gave
         return int(hashlib.sha256(f"{cell.task}{cell.base}".encode()).hexdigest(), 16) % 8
 
     def plain(cell: RecordedCell) -> RecordedCell:
-        return replace(cell, features=replace(cell.features, start="", symbols=""))
+        return replace(cell, features=replace(cell.features, start="", bits=""))
 
     old = [plain(cell) for cell in drawn if cell.record != DRAWN[-1]]
     before, after = dict[str, float](), dict[str, float]()

@@ -21,7 +21,14 @@ from lengthgen.circuits.analysis import SearchStopped, analyse, digest_of
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
 from lengthgen.circuits.forecast.copies import TRAINED, Copy, copy_of
-from lengthgen.circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
+from lengthgen.circuits.forecast.features import (
+    IDEAL_RELATIONS,
+    OwnToken,
+    bits_of,
+    features_of,
+    first_break,
+    own_token_decides,
+)
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.rates import is_of_kind
 from lengthgen.circuits.forecast.record import ANSWERED, DRAWN, RecordedCell, recorded_cells, write_cells
@@ -40,7 +47,7 @@ from lengthgen.empirical.studies.verdict.population import half_of
 from lengthgen.empirical.trial.record import read_record
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.digests import source_digest
-from lengthgen.infrastructure.shapes import COUNT, TEXT, mapping_to, one_of, record
+from lengthgen.infrastructure.shapes import COUNT, NUMBER, TEXT, mapping_to, one_of, record
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
@@ -205,6 +212,7 @@ Key = tuple[TaskSpec, int, int]
 Job = tuple[TaskSpec, int, int, tuple[str, ...]]
 """Task, largest scales of training and of the test, and encodings."""
 _ANSWER = record(digest=TEXT, length=COUNT, predictions=mapping_to(PREDICTION))
+_OUTPUTS = record(own_token=one_of(OwnToken.__members__), bits=NUMBER)
 
 
 def answered(job: Job, folder: Path) -> dict[str, Any]:
@@ -286,21 +294,18 @@ def frozen_prediction(outcome: Outcome) -> Prediction | None:
     )
 
 
-def own_token(key: Key, folder: Path) -> OwnToken:
-    """Return which steps of a task beyond training the query's own token decides; computed once."""
+def outputs(key: Key, folder: Path) -> tuple[OwnToken, float]:
+    """Return which steps beyond training the query's own token decides, and the bits of an output; computed once."""
     task, train, test = key
     copy = copy_at(task, train, test)
-    name = hashlib.sha256(f"own token {key!r}".encode()).hexdigest()[:16]
-    kind: str = _entry(folder, name, key).computed(
-        lambda: own_token_decides(traces_up_to(task.laid_out(copy.test[-1]), copy.test[-1]), copy.train[-1]).name,
-        one_of(OwnToken.__members__),
-    )
-    return OwnToken[kind]
 
+    def computed() -> dict[str, Any]:
+        traces = traces_up_to(task.laid_out(copy.test[-1]), copy.test[-1])
+        return {"own_token": own_token_decides(traces, copy.train[-1]).name, "bits": bits_of(traces[-1])}
 
-@cache  # a task has many cells
-def _symbols(task: TaskSpec) -> int:
-    return len(task.plain().alphabet)
+    name = hashlib.sha256(f"outputs {key!r}".encode()).hexdigest()[:16]
+    content = _entry(folder, name, key).computed(computed, _OUTPUTS)
+    return OwnToken[content["own_token"]], content["bits"]
 
 
 def cells(records: Collection[str], folder: Path, workers: int) -> Iterator[RecordedCell]:
@@ -314,7 +319,7 @@ def cells(records: Collection[str], folder: Path, workers: int) -> Iterator[Reco
     answers: dict[Key, dict[str, Any]] = {}
     keys = list(dict.fromkeys((outcome.task, outcome.train, outcome.test) for outcome in all_outcomes))
     with ProcessPoolExecutor(workers) as pool:
-        own_tokens = dict(zip(keys, pool.map(own_token, keys, [folder] * len(keys)), strict=True))
+        outputs_of = dict(zip(keys, pool.map(outputs, keys, [folder] * len(keys)), strict=True))
         futures = {pool.submit(answered, job, folder): job[:3] for job in jobs}
         for count, future in enumerate(as_completed(futures), start=1):
             answers[futures[future]] = future.result()
@@ -327,13 +332,14 @@ def cells(records: Collection[str], folder: Path, workers: int) -> Iterator[Reco
             if outcome.encoding not in answer["predictions"]:
                 continue
             prediction = Prediction.from_json(answer["predictions"][outcome.encoding])
+        own_token, bits = outputs_of[outcome.task, outcome.train, outcome.test]
         features = features_of(
             parse_encoding(outcome.encoding),
             prediction,
             operands=outcome.task.format,
-            symbols=_symbols(replace(outcome.task, format="unaligned")),
+            bits=bits,
             length=answer["length"],
-            own_token=own_tokens[outcome.task, outcome.train, outcome.test],
+            own_token=own_token,
         )
         copy = copy_at(outcome.task, outcome.train, outcome.test)
         breaks_at = first_break(prediction, features.shown, copy.train[-1])

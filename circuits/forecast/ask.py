@@ -8,11 +8,18 @@ from dataclasses import replace
 from lengthgen.circuits.analysis import Analysis, digest_of
 from lengthgen.circuits.encoding_spec import EncodingSpec
 from lengthgen.circuits.forecast.copies import Copy, copy_of
-from lengthgen.circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
+from lengthgen.circuits.forecast.features import (
+    Features,
+    Labels,
+    Shown,
+    bits_of,
+    features_of,
+    first_break,
+    own_token_decides,
+)
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import OnRecord, on_record, version
 from lengthgen.circuits.forecast.table import FEATURES, Table, fitted_table, keys_of, middle
-from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import FARTHEST, Counted, Forecast, Prediction
 from lengthgen.circuits.task import TaskError
@@ -91,7 +98,7 @@ def with_forecast(
         spec,
         prediction,
         operands=analysis.format,
-        symbols=len({*analysis.task.alphabet} - {PAD}),
+        bits=bits_of(analysis.traces[-1]),
         length=analysis.traces[-1].length,
         own_token=own_token,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import fmean
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
 from lengthgen.circuits.trace import Trace
 from lengthgen.theory.relation import NO_LABEL
 
-MANY_SYMBOLS = 7
-"""Least number of symbols of a task, padding apart, that counts as many."""
+MANY_BITS = 1
+"""Bits that an output holds on average at most, so that they count as few: those of a fair coin."""
 IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
 """Names of the relations of `lengthgen.circuits.roles`."""
 
@@ -62,18 +63,18 @@ class Features:
         labels: kind of labels.
         start: standard deviation at which the label tables start; "" for the usual one, and without tables.
         operands: format of the task, one of `lengthgen.circuits.formats.FORMATS`.
-        symbols: "few" or "many" (MANY_SYMBOLS).
+        bits: "few" or "many" bits an output (`bits_of`, MANY_BITS).
     """
 
     shown: Shown
     labels: Labels
     start: str
     operands: str
-    symbols: str
+    bits: str
 
 
 def features_of(
-    spec: EncodingSpec, prediction: Prediction, *, operands: str, symbols: int, length: int, own_token: OwnToken
+    spec: EncodingSpec, prediction: Prediction, *, operands: str, bits: float, length: int, own_token: OwnToken
 ) -> Features:
     """Return the features of a cell.
 
@@ -81,7 +82,7 @@ def features_of(
         spec: the encoding.
         prediction: its prediction, with the answer of the rule `own_token` (`SeveralCircuits.with_own_token`).
         operands: format of the task.
-        symbols: number of its symbols, padding apart.
+        bits: what `bits_of` says of the longest sequences.
         length: length of the longest sequence.
         own_token: what `own_token_decides` says of the task.
 
@@ -95,7 +96,7 @@ def features_of(
         labels=labels_of(spec, prediction, length),
         start=start_of(spec),
         operands=operands,
-        symbols="many" if symbols >= MANY_SYMBOLS else "few",
+        bits="many" if bits > MANY_BITS else "few",
     )
 
 
@@ -105,6 +106,20 @@ def start_of(spec: EncodingSpec) -> str:
     if "start" not in options or (start := dict(spec.options)["start"]) == options["start"].default:
         return ""
     return f"{start:g}"
+
+
+def bits_of(trace: Trace) -> float:
+    """Return how many bits an output holds: the entropy of the outputs at one position, averaged over the steps.
+
+    A run is scored by whole sequences, so a model that errs a little fails where it has more to say.
+    """
+
+    def entropy(position: int) -> float:
+        counts = np.bincount(trace.tokens_at(position)[position - 1])
+        shares = counts[counts > 0] / counts.sum()
+        return float(-(shares * np.log2(shares)).sum())
+
+    return fmean(map(entropy, trace.steps))
 
 
 def own_token_decides(traces: Sequence[Trace], train: int) -> OwnToken:

@@ -25,7 +25,7 @@ DRAWN = (*REGISTERED, "verdict/new-tasks")
 ANSWERED = {rule: name for rule, name in RULES.items() if rule != "forecast"}
 """Rules whose answers are recorded: columns of the file, each "yes", "no" or "" for an abstention."""
 COLUMNS = (
-    *("record", "half", "task", "base", "operands", "symbols", "encoding", "train", "test", "digest"),
+    *("record", "half", "task", "base", "operands", "bits", "encoding", "train", "test", "digest"),
     *("shown", "labels", "start", "first_break", *ANSWERED.values(), "runs", "fit", "first_failures"),
 )
 """Columns of the file."""
@@ -96,7 +96,7 @@ def version() -> str:
     return hashlib.sha256(FILE.read_bytes()).hexdigest()[:12]
 
 
-_FEATURES = ("start", "operands", "symbols")
+_FEATURES = ("start", "operands", "bits")
 """Columns of the file that are features, as they stand there."""
 _TEXTS = ("record", "half", "task", "encoding", "digest")
 _NUMBERS = ("base", "train", "test", "first_break", "runs", "fit")

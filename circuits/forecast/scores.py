@@ -46,7 +46,7 @@ WITHOUT: Mapping[str, Mapping[str, Any]] = {
     "labels": {"labels": Labels.OTHER},
     "start of tables": {"start": ""},
     "operands": {"operands": ""},
-    "number of symbols": {"symbols": ""},
+    "bits an output": {"bits": ""},
 }
 """Feature that is left out of the table -> what stands in its place in all cells."""
 Probability = Callable[[RecordedCell], float]

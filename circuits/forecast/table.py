@@ -23,7 +23,7 @@ OUTSIDE = 10
 Numbers = NDArray[np.float64]
 Key = tuple[str, ...]
 """Values of the first features, from none to all, in the order of FEATURES."""
-FEATURES = ("shown", "labels", "start", "operands", "symbols")
+FEATURES = ("shown", "labels", "start", "operands", "bits")
 """Features from coarse to fine."""
 
 

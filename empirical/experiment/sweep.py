@@ -1,6 +1,6 @@
 """Sweep: train many runs by processes of this machine or on a Ray cluster (cluster.py).
 
-Group of a store are trained in groups and resume from their states; a sealed run (sealed.py) begins anew. Either way a
+Runs of a store are trained in groups and resume from their states; a sealed run (sealed.py) begins anew. Either way a
 failure ends one job alone, and is reported in one line.
 """
 
@@ -123,9 +123,9 @@ def train_all(
 
 
 def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
-    """Job[Group] runs that differ in their seed alone, small enough for memory and for several workers.
+    """Group runs that differ in their seed alone, small enough for memory and for several workers.
 
-    Group that were begun together stay together, because they share a state.
+    Runs that were begun together stay together, because they share a state.
     """
     remaining = {run.id: run for run in runs}
     resumed: list[Group] = []

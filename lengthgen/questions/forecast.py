@@ -89,7 +89,7 @@ def details_table(answer: Mapping[str, Any], counted: "Table") -> Group:
 
 GOAL = 0.05
 """Largest difference between forecast and seen share that was aimed at."""
-COUNTS = ("what training shows", "labels", "start", "operands", "symbols", "tasks", "runs", "generalize", "share")
+COUNTS = ("what training shows", "labels", "start", "operands", "bits", "tasks", "runs", "generalize", "share")
 """Headings of the counts."""
 CALIBRATION = ("of", "forecast from", "tasks", "runs", "said", "seen")
 """Headings of the calibration."""
@@ -144,7 +144,7 @@ def worst_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
     """Return docs/forecast.md: what a forecast is, how good it is, where it is wrong, and how it is made."""
     from lengthgen.circuits.forecast.copies import LARGEST, TRAINED
-    from lengthgen.circuits.forecast.features import MANY_SYMBOLS
+    from lengthgen.circuits.forecast.features import MANY_BITS
     from lengthgen.circuits.forecast.table import PRIOR
 
     parts = answer["parts"]
@@ -155,11 +155,11 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "`lengthgen predict` forecasts which share of the runs that fit their training scales generalizes. "
                 "The rules say yes or no; the forecast counts what recorded runs did where the rules gave the same "
                 "answers, for the same kind of labels and start of their tables, the same operands, and few or many "
-                "symbols. All of it is ours [F]. Its design was chosen after all these runs were seen, of the [new "
-                "tasks](results/new-tasks/README.md) those of one half; their other half, which nobody has looked at "
-                "yet, will judge it. `lengthgen forecast --format markdown` writes this page from the recorded cells "
-                f"that ship with the package (`circuits/forecast/cells.csv`, hash {answer['version']}); `--details` "
-                "prints all that it counts.",
+                "bits an output. All of it is ours [F]. Its design was chosen after all these runs were seen, of the "
+                "[new tasks](results/new-tasks/README.md) those of one half; their other half, which nobody has looked "
+                "at yet, will judge it. `lengthgen forecast --format markdown` writes this page from the recorded "
+                f"cells that ship with the package (`circuits/forecast/cells.csv`, hash {answer['version']}); "
+                "`--details` prints all that it counts.",
                 "## How good it is",
                 f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} tasks, one half by the "
                 "hash of their names. It is judged on the other half of the random tasks; on the named tasks of fig2 "
@@ -184,13 +184,12 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "tasks trained on scales 1-5 and tested to 20 alone; elsewhere it assumes that the same answers of the "
                 f"rules mean the same share. A question that tests beyond scale {LARGEST} is answered by a copy, "
                 f"trained on scales 1-{TRAINED} and tested at the same ratio: what changes at a length between the two "
-                "is not seen. No counted task lacks a circuit, has labels that depend on content, or copies the "
-                "query's own token in all steps but the first: there it is out of its depth.",
+                f"is not seen. It is out of its depth where {_uncounted(counted)}, as no counted cell is like that.",
                 "## How it is made",
                 "The share of a row is smoothed from coarse to fine: all runs, then what training shows, then labels, "
-                f"the start of their tables, operands, and the number of symbols (many from {MANY_SYMBOLS} on); each "
-                f"coarser share stands for {PRIOR} runs in the next one, unless that has the same runs. The share of a "
-                "single cell follows a beta distribution about that of its row, of concentration "
+                "the start of their tables, operands, and the bits that an output holds on average (many: more than "
+                f"{MANY_BITS}); each coarser share stands for {PRIOR} runs in the next one, unless that has the same "
+                "runs. The share of a single cell follows a beta distribution about that of its row, of concentration "
                 f"{counted.concentrations[-1]:.2g} (the most likely one), updated by the runs of this cell, or of one "
                 "with the same sequences, that are on record, whatever their training. The interval holds 95 % of it, "
                 "and the stated share. "
@@ -204,6 +203,13 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
         )
         + "\n"
     )
+
+
+def _uncounted(counted: "Table") -> str:
+    """Return in words what training shows of the test in no counted cell."""
+    from lengthgen.circuits.forecast.features import Shown
+
+    return ", or ".join(shown.value for shown in Shown if (shown.name,) not in counted.rows)
 
 
 def _in_words(numbers: Sequence[float]) -> str:
