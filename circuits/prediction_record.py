@@ -82,7 +82,7 @@ class Counted(_Stored):
 
 
 FARTHEST = 5
-"""Number of features that forecasts compare: what training shows, labels, their start, operands, symbols."""
+"""Number of features that forecasts compare: what training shows, labels, their start, operands, bits an output."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

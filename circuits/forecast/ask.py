@@ -93,13 +93,14 @@ def with_forecast(
     analysis, train, test = several.analysis, several.train[-1], several.later[-1]
     is_usual = several.train + several.later == tuple(range(1, test + 1)) and train == len(several.train)
     prediction = several.with_own_token(spec, prediction)
-    own_token = analysis.remembered(("own token", train), lambda: own_token_decides(analysis.traces, train))
+    traces = analysis.traces[:test]
+    own_token = analysis.remembered(("own token", train, test), lambda: own_token_decides(traces, train))
     features = features_of(
         spec,
         prediction,
         operands=analysis.format,
-        bits=bits_of(analysis.traces[-1]),
-        length=analysis.traces[-1].length,
+        bits=analysis.remembered(("bits", test), lambda: bits_of(traces[-1])),
+        length=traces[-1].length,
         own_token=own_token,
     )
     named = task if task and not task.is_own else None

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import fmean
 
 import numpy as np
 
@@ -82,7 +81,7 @@ def features_of(
         spec: the encoding.
         prediction: its prediction, with the answer of the rule `own_token` (`SeveralCircuits.with_own_token`).
         operands: format of the task.
-        bits: what `bits_of` says of the longest sequences.
+        bits: what `bits_of` says of the largest test scale.
         length: length of the longest sequence.
         own_token: what `own_token_decides` says of the task.
 
@@ -109,17 +108,16 @@ def start_of(spec: EncodingSpec) -> str:
 
 
 def bits_of(trace: Trace) -> float:
-    """Return how many bits an output holds: the entropy of the outputs at one position, averaged over the steps.
+    """Return how many bits an output holds: the entropy of the token at one step, averaged over the steps.
 
-    A run is scored by whole sequences, so a model that errs a little fails where it has more to say.
+    It is taken over the inputs of the trace, each counted once however often the task draws it; a step that only some
+    inputs have weighs less. A run is scored by whole sequences, so one that errs a little fails where there is more to
+    say.
     """
-
-    def entropy(position: int) -> float:
-        counts = np.bincount(trace.tokens_at(position)[position - 1])
-        shares = counts[counts > 0] / counts.sum()
-        return float(-(shares * np.log2(shares)).sum())
-
-    return fmean(map(entropy, trace.steps))
+    counts = [np.bincount(trace.tokens[position - 1, trace.inputs_at(position)]) for position in trace.steps]
+    shares = [of_step[of_step > 0] / of_step.sum() for of_step in counts]
+    entropies = [-(of_step * np.log2(of_step)).sum() for of_step in shares]
+    return float(np.average(entropies, weights=[of_step.sum() for of_step in counts]))
 
 
 def own_token_decides(traces: Sequence[Trace], train: int) -> OwnToken:

@@ -184,12 +184,14 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "tasks trained on scales 1-5 and tested to 20 alone; elsewhere it assumes that the same answers of the "
                 f"rules mean the same share. A question that tests beyond scale {LARGEST} is answered by a copy, "
                 f"trained on scales 1-{TRAINED} and tested at the same ratio: what changes at a length between the two "
-                f"is not seen. It is out of its depth where {_uncounted(counted)}, as no counted cell is like that.",
+                f"is not seen. {_uncounted(counted)}",
                 "## How it is made",
                 "The share of a row is smoothed from coarse to fine: all runs, then what training shows, then labels, "
-                "the start of their tables, operands, and the bits that an output holds on average (many: more than "
-                f"{MANY_BITS}); each coarser share stands for {PRIOR} runs in the next one, unless that has the same "
-                "runs. The share of a single cell follows a beta distribution about that of its row, of concentration "
+                "the start of their tables, operands, and the bits that an output holds (many: more than "
+                f"{MANY_BITS}): the entropy of the token at a step, over the prompts of the largest test scale, each "
+                f"counted once, averaged over the steps. Each coarser share stands for {PRIOR} runs in the next one, "
+                "unless that has the same runs. The share of a single cell follows a beta distribution about that of "
+                "its row, of concentration "
                 f"{counted.concentrations[-1]:.2g} (the most likely one), updated by the runs of this cell, or of one "
                 "with the same sequences, that are on record, whatever their training. The interval holds 95 % of it, "
                 "and the stated share. "
@@ -206,10 +208,12 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
 
 
 def _uncounted(counted: "Table") -> str:
-    """Return in words what training shows of the test in no counted cell."""
+    """Return a sentence on what training shows of the test in no counted cell; empty if there is nothing."""
     from lengthgen.circuits.forecast.features import Shown
 
-    return ", or ".join(shown.value for shown in Shown if (shown.name,) not in counted.rows)
+    absent = [shown.value for shown in Shown if (shown.name,) not in counted.rows]
+    where = ", or ".join(absent)
+    return f"It is out of its depth where {where}, as no counted cell is like that." if absent else ""
 
 
 def _in_words(numbers: Sequence[float]) -> str:

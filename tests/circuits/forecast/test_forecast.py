@@ -9,13 +9,15 @@ from dataclasses import replace
 import pytest
 
 from lengthgen import forecast
-from lengthgen.circuits.encoding_spec import ENCODINGS, parse_encoding
-from lengthgen.circuits.forecast.ask import posterior
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.encoding_spec import ENCODINGS, parse_encoding, parse_encodings
+from lengthgen.circuits.forecast import ask
 from lengthgen.circuits.forecast.features import (
     Features,
     Labels,
     OwnToken,
     Shown,
+    bits_of,
     labels_of,
     own_token_decides,
     shown_of,
@@ -195,7 +197,7 @@ def test_the_farther_the_counted_cells_the_wider_the_interval():
         replace(near, shown=Shown.NO_CIRCUIT),
     ]
     assert [*map(table.distance, features)] == [0, 1, 2, 3, 4, FARTHEST]
-    _, low, high = posterior(
+    _, low, high = ask.posterior(
         table, features[-1], OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter())
     )
     assert (low, high) == (0.0, 1.0), "out of its depth"
@@ -221,11 +223,28 @@ def test_a_forecast_out_of_its_depth_says_so():
     )
 
 
+def test_bits_are_those_of_a_coin_however_few_inputs_reach_the_last_steps():
+    copying, ending = (traces_up_to(load(name), 20) for name in ("copy", "copy-until-zero"))
+    constant = replace(CLOCK, generate=lambda prompt: ["0"] * (len(prompt) - 1))
+    assert bits_of(traces_up_to(constant, 8)[-1]) == 0
+    assert bits_of(copying[7]) == pytest.approx(8 / 9), "the last of nine outputs is '$'"
+    assert [round(bits_of(ending[scale - 1]), 1) for scale in (8, 12, 20)] == [1, 1, 1]
+
+
+def test_a_forecast_does_not_know_scales_that_are_not_tested():
+    task = load("copy-until-zero")
+    near, far = (
+        ask.forecasts(analyse(task, "aligned", top), parse_encodings("rpe"), range(1, 6), range(1, 11))["rpe"]
+        for top in (10, 20)
+    )
+    assert near.forecast == far.forecast
+
+
 def test_runs_on_record_move_the_share_and_narrow_the_interval():
     table = fitted_table()
     features = Features(shown=Shown.ALL, labels=Labels.ROTARY, start="", operands="filled", bits="few")
-    unseen = posterior(table, features, OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter()))
-    failed = posterior(table, features, OnRecord(counted=Counted(runs=10, generalize=0), first_failures=Counter()))
+    unseen = ask.posterior(table, features, OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter()))
+    failed = ask.posterior(table, features, OnRecord(counted=Counted(runs=10, generalize=0), first_failures=Counter()))
     assert failed[0] < unseen[0] and failed[2] < unseen[2]
     assert unseen[0] == pytest.approx(table.share(features), abs=5e-4)
     assert all(0 <= low <= share <= high <= 1 for share, low, high in (unseen, failed))
