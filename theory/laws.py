@@ -448,8 +448,9 @@ _LAST_POSITION: Mapping[Law, sp.Expr] = {
     Law.RELATIVE: DISTANCE + SHIFT,
     Law.TRANSLATION: KEY_POSITION + DISTANCE + OTHER_DISTANCE + SHIFT,
     Law.NORM: KEY_POSITION + DISTANCE,
+    Law.RELABELLING: KEY_POSITION + DISTANCE + SHIFT + OTHER_DISTANCE + 1,
 }
-"""Largest position that a law compares, from 0, for laws whose sequences are all of one length."""
+"""Position, from 0, that none which a law compares exceeds, for laws whose sequences are all of one length."""
 _BY_FORM: Mapping[Law, Callable[[Encoding], str | None]] = {
     Law.NORM: _norm_by_form,
     Law.STREAMING: _streaming_by_form,

@@ -24,7 +24,7 @@ _WIDTHS = (1, 2, 3)
     "seqpe-3",
     "contrastive loss",
     r"\mathcal L<\log 2\Rightarrow s_l>s_c\ \forall c\ne l",
-    assumptions=("any number of candidates, real scores",),
+    assumptions=("two candidates or more, all real scores",),
     falsifiers={
         "up to log 3": {"below": sp.log(3)},
         "with scores halved": {
@@ -38,8 +38,8 @@ _WIDTHS = (1, 2, 3)
     },
 )
 def separation(loss: Formula = seqpe.contrastive, below: sp.Expr = sp.log(2)) -> Facts:
-    """If the contrastive loss of a pivot is less than log 2, the nearest candidate has the largest score, whatever the
-    number of candidates; the loss has the infimum 0 and no minimum.
+    """If the contrastive loss of a pivot is less than log 2, the nearest candidate has the largest score, for any two
+    candidates or more; over all real scores the loss has the infimum 0 and no minimum.
     """
     for count in (2, 3):
         for scores in product((sp.S.Zero, sp.Rational(1, 2), sp.Integer(3)), repeat=count):
@@ -52,7 +52,7 @@ def separation(loss: Formula = seqpe.contrastive, below: sp.Expr = sp.log(2)) ->
     yield "loss < log 2 iff R < e^s; each other score c has e^c <= R, so c < s"
     yield (
         "slope of the loss in s",
-        lambda: derivative(sp.log(sp.exp(score) + others) - score, score),
+        lambda: derivative(loss((score, sp.log(others)), 0), score),
         lambda: -others / (sp.exp(score) + others),
     )
     yield (

@@ -216,14 +216,14 @@ def accurate(
     r"D_{j+1,j}=-\log f_{j+1}>0",
     assumptions=("gates in (0, 1)", OVER_PATHS),
     falsifiers={
-        "not positive there": {"next_key": lambda log_gate: log_gate},
-        "zero there": {"next_key": lambda log_gate: sp.S.Zero},
+        "gates above 1": {"log_gate": lambda p: p},
+        "gates of 1": {"log_gate": lambda p: sp.S.Zero},
     },
 )
-def after_the_query(next_key: Formula = lambda log_gate: -log_gate) -> Facts:
-    """The bias is defined for keys up to the query: continued to later keys, c_j - c_i is positive and grows.
+def after_the_query(log_gate: Formula = lambda p: -p) -> Facts:
+    """The bias is defined for keys up to the query: continued to later keys, c_j - c_i is positive and grows with each.
 
-    Additivity leaves one continuation: D_ij + D_ji = D_ii = 0.
+    Additivity leaves one continuation: D_ij + D_ji = D_ii = 0. `log_gate` is the log of a gate, made of p > 0.
     """
     D, p = sp.Symbol("D", real=True), sp.Symbol("p", positive=True)
     forward = empty_value("D_j,j+1", along_path(j, j + 1))
@@ -231,11 +231,11 @@ def after_the_query(next_key: Formula = lambda log_gate: -log_gate) -> Facts:
     continued = along_path(j + 1, j).doit().xreplace({paths.LOG_GATES[j + 1]: gate})
     end = j + sp.Symbol("n", integer=True, nonnegative=True)
     added = next_term("D_j,j+n+1", along_path, j, end)
-    farther = combine(along_path(j, end), D, added.subs(added, -p))
+    farther = combine(along_path(j, end), D, added.subs(added, log_gate(p)))
     yield "D_j+1,j + D_j,j+1 = 0", lambda: continued + forward, sp.S.Zero
-    yield same_by_sympy("the next key's bias", -forward.subs(gate, -p), next_key(-p))
+    yield same_by_sympy("the next key's bias", -forward.subs(gate, log_gate(p)), p)
     yield "one key further it is greater by p", lambda: -farther + D, p
-    yield "-log f = p > 0: a bonus, which grows without bound the further the key is after the query"
+    yield "-log f = p > 0: a bonus, which grows with each further key after the query"
 
 
 def same_block(words: Words, key: int, query: int) -> NDArray[np.bool_]:

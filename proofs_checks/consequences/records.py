@@ -29,6 +29,11 @@ _ROTATED = changed(rotate=rotary.ROPE.rotate)
 CLAIMS = PaperClaims(Source(paper="", arxiv=""))
 
 
+def _title(encoding: Encoding) -> str:
+    """Return the title of an encoding; with the default of an option that makes it another encoding."""
+    return encoding.title + (", rescaled beyond training as by default" if encoding.name == "legendre" else "")
+
+
 def _source(encoding: Encoding) -> Source:
     return Source(paper=encoding.title, arxiv=encoding.arxiv, place="what follows from its formulas")
 
@@ -107,7 +112,7 @@ def _laws_claim(encoding: Encoding) -> None:
         f"laws-{encoding.name}",
         _source(encoding),
         r"s_{j+s,\,i+s}=s_{ji}\ \text{and the like}",
-        statement=f"{encoding.title} keeps exactly these laws: "
+        statement=f"{_title(encoding)} keeps exactly these laws: "
         f"{', '.join(law for law in Law if law in kept) or 'none'}.",
         holds={"name": encoding.name, "formulas": _OWN, "kept": kept},
         assumptions=(
@@ -226,7 +231,7 @@ def _row_claim(encoding: Encoding) -> None:
         f"far-{encoding.name}",
         _source(encoding),
         r"\lim_{j-i\to\infty} s_{ji}",
-        statement=f"{encoding.title}: {use}, {size}{weights}; far keys: {stated.far}; trained numbers: {learned}.",
+        statement=f"{_title(encoding)}: {use}, {size}{weights}; far keys: {stated.far}; trained numbers: {learned}.",
         holds={
             "name": encoding.name,
             "formulas": _OWN,
@@ -316,7 +321,7 @@ def _width_claim(encoding: Encoding) -> None:
         f"cache-{encoding.name}",
         _source(encoding),
         r"b(j,i)=u_j\cdot v_i,\quad u_j,v_i\in\mathbb{R}^r\ \text{fixed once}\ j\ \text{is read}",
-        statement=f"{encoding.title}: {_width_text(stated)}.",
+        statement=f"{_title(encoding)}: {_width_text(stated)}.",
         holds={"name": encoding.name, "formulas": _OWN, "stated": stated},
         assumptions=(
             "gates, edges and table entries are free numbers; the width is for generic values of parameters",

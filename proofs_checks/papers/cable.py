@@ -163,7 +163,7 @@ def constant_steps(
     offset: Formula = lambda m: sp.log(sp.exp(m) - 1),
 ) -> Facts:
     """With steps that read no content Cable is ALiBi: softplus(b) = m in the released code, f = 1 and g = m in the
-    text.  The printed recipe has f = -1 (our reading), which no ReLU is.
+    text, which has no offset that could give them. The printed recipe has f = -1 (our reading), which no ReLU is.
 
     `step` and `gate` are those of every token in the text, `offset` is b of the released code with W = 0.
     """

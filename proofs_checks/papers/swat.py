@@ -141,10 +141,10 @@ def _largest_weight(length: int, scale: float) -> float:
     "swat-8",
     "appendix A: variance of softmax over long rows",
     r"\Pr\Big[\max_ip_i\le\tfrac2Le^{2s\sqrt{\ln L}-s^2/2}\Big]\ge 1-\frac{4e^{s^2}-3}{L},\qquad "
-    r"L^p\,e^{-s\sqrt{2\ln L}}\to\infty\ \forall p>0",
+    r"L^p\,e^{-2s\sqrt{\ln L}}\to\infty\ \forall p>0",
     assumptions=(
         "independent logits from N(0, s^2) with a fixed s, as in the paper",
-        "Chebyshev's and Chernoff's inequalities; the largest logit is near s sqrt(2 log L) (extreme values)",
+        "Chebyshev's and Chernoff's inequalities",
     ),
     printed={"gap": lambda s, n: s * sp.exp(n)},
     falsifiers={
@@ -155,25 +155,25 @@ def _largest_weight(length: int, scale: float) -> float:
     },
 )
 def dispersion(
-    spread: Formula = lambda s, n: s, gap: Formula = lambda s, n: s * sp.sqrt(2 * n), compared: Formula = lambda n: n
+    spread: Formula = lambda s, n: s, gap: Formula = lambda s, n: 2 * s * sp.sqrt(n), compared: Formula = lambda n: n
 ) -> Facts:
-    """The largest softmax weight of L independent logits from N(0, s^2) with a fixed s goes to 0 as L grows, and a
-    logit of 0 has a weight smaller than it by a factor that falls slower than every power of L (errata F14: not
-    exponentially small, and the row does not become sparse).
+    """With a probability that goes to 1 as L grows, the largest softmax weight of L independent logits from N(0, s^2)
+    with a fixed s goes to 0, and that of a logit 0 is at least e^(-2 s sqrt(log L)) of it, which falls slower than
+    every power of L (errata F14: not exponentially small, and the row does not become sparse).
 
-    With n = log L, `gap` is log of the largest weight over that of a logit 0, up to factors that the comparison does
-    not see, and e^-gap does not fall below functions of e^`compared`: gap/compared goes to 0.
+    With n = log L, `gap` bounds log of the largest weight over that of a logit 0, and e^-gap does not fall below
+    functions of e^`compared`: gap/compared goes to 0.
     """
     length, fall = _LENGTHS[0], gap(s, n)
     if sp.limit(spread(s, n) / s, n, sp.oo) != 1:
         example = spread(sp.S.One, sp.log(length))
         largest = f"the largest weight is {_largest_weight(length, float(example)):.3f}"
         quantiles = f"{length} logits at the quantiles of N(0, {sp.N(example**2, 4)})"
-        refute(True, f"s = 1, {quantiles}: {largest}; the spread must not grow with log L")
+        refute(True, f"s = 1, {quantiles}: {largest}; the spread is not s")
     most = sp.limit(fall / (2 * s * sp.sqrt(n)), n, sp.oo)
     stated, bound = (sp.N(value, 4) for value in (gap(sp.S.One, sp.log(length)), 2 * sp.sqrt(sp.log(length))))
     rare = f"a logit above {bound} has a probability below 1/L, and {stated} is stated"
-    refute(not (most - 1).is_negative, f"s = 1, L = {length}: {rare}")
+    refute(not (most - 1).is_nonpositive, f"s = 1, L = {length}: {rare}")
     share = sp.limit(fall / compared(n), n, sp.oo)
     refute(share != 0, f"e^-{fall} falls with the power {share} of e^{compared(n)}")
     x, rate, t, r = sp.symbols("x lambda t r", real=True)
@@ -205,8 +205,8 @@ def dispersion(
         f"e^t / (L e^(s^2/2)/2) = e^({exponent}), which goes to 0"
     )
     yield (
-        f"a weight of logit 0 is e^-({fall}) of the largest, and that falls slower than every power "
-        "of L: its logarithm over log L goes to 0"
+        f"then a weight of logit 0 is at least e^-({fall}) of the largest, and that falls slower than every power of "
+        "L: its logarithm over log L goes to 0"
     )
     for length, scale in product(_LENGTHS, (1, 3)):
         yield f"s = {scale}, the {length} quantiles: the largest weight is {_largest_weight(length, scale):.2g}"

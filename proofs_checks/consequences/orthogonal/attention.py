@@ -76,9 +76,9 @@ def rademacher(
     fixed: Sequence[Encoding] = (absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
     keeps: Sequence[Encoding] = (biases.ALIBI, biases.T5, biases.FIRE),
 ) -> Facts:
-    """The empirical Rademacher complexity of z -> w.z on n inputs x + PE is at most B (R_x + R_PE)/sqrt(n), which
-    orthogonal inputs reach: a fixed code enters through its norm alone, and ALiBi, T5 and FIRE do not change the input
-    (our reading).
+    """The empirical Rademacher complexity of z -> w.z, |w| <= B, on n inputs x + PE is at most B (R_x + R_PE)/sqrt(n),
+    which orthogonal inputs of norm R_x + R_PE reach: a fixed code enters this bound through its norm alone, and ALiBi,
+    T5 and FIRE do not change the input (our reading).
 
     `fixed` are encodings whose codes are added to x and have no trained numbers, `keeps` those that do not change x.
     """

@@ -86,13 +86,16 @@ def dct_orthogonal(column: Formula = absolute.dct_cosine, square: Formula = lamb
     for size in map(sp.Integer, range(2, _LONGEST + 1)):
         columns = [
             [column(sp.Integer(number), sp.Integer(at), trained_length=size) for at in range(size)]
-            for number in range(1, size)
+            for number in range(size)
         ]
-        for (first, left), (second, right) in product(enumerate(columns, start=1), repeat=2):
+        for (first, left), (second, right) in combinations(enumerate(columns), 2):
             total = sp.Add(*(a * b for a, b in zip(left, right, strict=True)))
-            stated = square(size) if first == second else sp.S.Zero
-            numbers = f"columns {first} and {second} have the product {sp.N(total, 6)}, not {stated}"
-            refute(not is_zero(total - stated), f"L = {size}: {numbers}")
+            numbers = f"columns {first} and {second} have the product {sp.N(total, 6)}"
+            refute(not is_zero(total), f"L = {size}: {numbers}")
+        for number, values in enumerate(columns[1:], start=1):
+            norm = sp.Add(*(value**2 for value in values))
+            differs = f"column {number} has the squared norm {sp.N(norm, 6)}, not {square(size)}"
+            refute(not is_zero(norm - square(size)), f"L = {size}: {differs}")
     angle, other, turn, position = sp.symbols("a b phi p", real=True)
     length, number = sp.symbols("L k", integer=True, positive=True)
     yield same_by_sympy(

@@ -237,7 +237,7 @@ def characteristic(
 ) -> Facts:
     """Plane i of the superposition holds imaginary and real part of the characteristic function phi of the histogram at
     theta_i: |phi| <= 1, and |phi| = 1 at theta_0 = 1 only for a point mass; an increment that does not meet the end
-    turns it by theta_i (our reconstruction).
+    turns it by theta_i, before sharpening (our reconstruction).
 
     `gap`: 1 - |phi|^2 is the sum of h_k h_l gap((k - l) theta); `first` is the frequency theta of the first plane.
     """

@@ -33,8 +33,8 @@ CLAIMS = PaperClaims(SOURCE)
     },
 )
 def is_largest(value: sp.Expr = OUTPUT * DEPTH - OUTPUT**2 / 2) -> Facts:
-    """For brackets of one kind and any bounded depth, the set of symbols that may follow is the largest of functions
-    that are affine in the counts of brackets: k x - k^2/2 for depth k.
+    """For brackets of one kind, the depth x is the k for which k x - k^2/2 is largest, and for each k this is affine in
+    the counts of opening and closing brackets.
     """
     refute(sp.degree(sp.Poly(value, DEPTH)) > 1, f"{value} is not affine in the counts")
     lead = sp.factor(value.subs(OUTPUT, DEPTH) - value)
@@ -74,7 +74,7 @@ def have_no_functions(
 @CLAIMS.claim(
     "src-counts-order",
     _PLACE,
-    r"x \neq x',\ \text{counts}(x) = \text{counts}(x'),\ x_n = x_n'",
+    r"\text{counts}(p) = \text{counts}(p'),\ p_{|p|} = p'_{|p'|},\ y(p) \neq y(p')",
     strength=Strength.EXHAUSTIVE,
     falsifiers={
         "majority": {"build": partial(load, "majority-direct")},
@@ -82,8 +82,8 @@ def have_no_functions(
     },
 )
 def confuses(build: Callable[[], Task] = partial(load, "reverse"), scales: Sequence[int] = (1, 2)) -> Facts:
-    """Reversing is no function of counts and the last token: two operands with equal counts and an equal last token
-    have different reverses, among scales up to 2.
+    """Reversing is no function of the counts of tokens and the last token: two prompts, each with its outputs so far,
+    agree in both and have different next outputs, among scales up to 2.
     """
     task = build()
     samples = samples_of(tuple(trace(task, scale) for scale in scales), 1)

@@ -73,6 +73,11 @@ def _least_extra(slope: sp.Expr) -> tuple[int, sp.Expr]:
     (solution,) = sp.linsolve(requirement.coeffs(), entries)
     refute(any(solution[:3]), f"the content may enter: {solution}")
     without = sp.linsolve(sp.Poly(block * x * y - slope, x, y).coeffs(), [block])
+    for lifts in ({p: 0}, {r: 0}, {p: 0, r: 0}):  # then A_(d+1,d+1) enters no score
+        left = sp.Poly(requirement.as_expr().subs(lifts), x, y).coeffs()
+        refute(
+            without is sp.S.EmptySet and sp.linsolve(left, entries) is not sp.S.EmptySet, f"lifts {lifts} are enough"
+        )
     return (0 if without is not sp.S.EmptySet else 1 if solution[3] == 0 else 2), solution[3]
 
 
@@ -95,8 +100,8 @@ def _least_extra(slope: sp.Expr) -> tuple[int, sp.Expr]:
 def extra_coordinates(
     slope: Formula = lambda beta: beta, generator: Formula = lambda slope: _alibi(-slope), enough: int = 2
 ) -> Facts:
-    """Two coordinates beside the content are enough for a unipotent group to give the score q.k + beta (j - i) for all
-    q and k, beta != 0, and one is not.
+    """Two coordinates beside the content are enough for a group I + nA, A^2 = 0, to give the score q.k + beta (j - i)
+    for all q and k, beta != 0, and one with constant lifts is not, even up to a constant.
 
     `slope` is the score of one step as a function of beta, `generator` that of the group on two coordinates.
     """
@@ -116,7 +121,7 @@ def extra_coordinates(
         f"the entry {corner**2}, which is {at_one} at beta = p = r = 1",
         "2 extra coordinates: A = beta E has A^2 = 0 and scores q.k + beta (j - i)",
     )
-    refute(enough != least, reasons[min(enough, least)])
+    refute(enough != least, f"{least} coordinates beside the content are enough, not {enough}")
     yield from reasons
     yield from identities
 

@@ -213,8 +213,8 @@ def learnable_iff_constant(
     relations: Callable[[], Iterable[Labels]] = lambda: every_relation(SCALE),
 ) -> Facts:
     """Some position relation lets position-only linear attention generalize a pattern from scale N0 to N if and only if
-    the pattern's linear representation complexity is the same at both scales. Besides, it is decided for
-    N = 3, under every relation.
+    the pattern's linear representation complexity is the same at both scales, from start 0. Besides, it is decided for
+    N = 3 and entries 0, 1, 2, under every relation.
     """
     patterns, labellings = every_pattern(SCALE, VALUES), list(relations())
     profiles = [complexity(pattern, (*TRAINING_SCALES, SCALE)) for pattern in patterns]

@@ -402,7 +402,12 @@ def ideal_labels(
 
 
 _induced = partial(
-    CLAIMS.claim, assumptions=("the layout ends with '$', which is a step as well",), answers=("counts",)
+    CLAIMS.claim,
+    assumptions=(
+        "the circuit whose step t reads x_t and y_(t-1); other circuits of one operator may induce other numbers",
+        "the layout ends with '$', which is a step as well",
+    ),
+    answers=("counts",),
 )
 _FIGURE_1 = SOURCE.at(
     "caption of Figure 1: the ideal and the relative encoding give a circuit of non-increasing SRC, absolute positions "

@@ -149,8 +149,9 @@ def near_and_few(
     far: Sequence[Build] = _FAR,
     many: Sequence[Build] = (partial(load, "parity-direct"), partial(load, "majority-direct")),
 ) -> Facts:
-    """k-sparse says yes to parities of the last tokens, to copy and reverse only with coupled positions, and never to
-    parity and majority at once: at scales up to 10.
+    """k-sparse says yes to the parity of the last 1, 2 or 4 tokens and to parity written bit by bit, to copy, reverse
+    and the parity of the first 3 tokens with ipe and not with rope, and never to parity or majority answered in one
+    token: at scales up to 10.
     """
     expected = ((near, {"rope": True, "ipe": True}), (far, {"rope": False, "ipe": True}))
     for builds, answers in (*expected, (many, {"rope": False, "ipe": False})):
