@@ -7,9 +7,18 @@ from statistics import fmean
 from typing import Any
 
 from lengthgen.circuits.forecast.features import Labels, Shown
-from lengthgen.circuits.forecast.rates import ALWAYS_NO, KINDS, RATE, RATE_WITH_SRC, Rates, counts_of, is_of_kind
+from lengthgen.circuits.forecast.rates import (
+    ALWAYS_NO,
+    KINDS,
+    RATE,
+    RATE_WITH_SRC,
+    counts_of,
+    is_of_kind,
+    recorded_rates,
+)
 from lengthgen.circuits.forecast.record import (
     ANSWERED,
+    DRAWN,
     JUDGED,
     REGISTERED,
     RecordedCell,
@@ -21,7 +30,8 @@ from lengthgen.circuits.prediction_record import FARTHEST, SURE
 from lengthgen.circuits.tasks.families import RANDOM
 from lengthgen.circuits.tasks.other_kinds import NAME as OTHER_KIND
 
-JUDGED_PARTS = dict(zip(("random tasks", "languages", "swapped"), REGISTERED, strict=True))
+NEW, RANDOM_TASKS = "new tasks", "random tasks"
+JUDGED_PARTS = dict(zip((NEW, RANDOM_TASKS, "languages", "swapped"), (DRAWN[-1], *REGISTERED), strict=True))
 """Name of each part of the other half -> its record."""
 BASELINES_IN_WORDS = {
     ALWAYS_NO: ALWAYS_NO,
@@ -33,6 +43,8 @@ NAMED_PARTS = {"fig2": "quick-until-decided/fig2", "fig4": "quick-until-decided/
 """Name of each part of the named tasks -> its record."""
 NEW_KINDS = ("of its families", "of other kinds", "by hand")
 """Kinds of new tasks: those that the forecast counts, random tasks that it never saw, and tasks that people wrote."""
+GOALS = {f"{NEW}, {kind}": goal for kind, goal in zip(NEW_KINDS, (0.035, 0.06, 0.08), strict=True)}
+"""Name of the part of each kind of new tasks -> Brier score that was aimed at before the first of them was trained."""
 PUBLISHED = "published/"
 """Start of the names of records of published results."""
 LONG = 100
@@ -76,28 +88,22 @@ class Part:
 def parts_of(cells: Iterable[RecordedCell]) -> list[Part]:
     """Return the parts of the cells that have a fitting run and that no fit saw; those without cells are left out."""
     cells = [cell for cell in cells if cell.fit and not cell.counts]
-
-    def chosen(name: str, belongs: Callable[[RecordedCell], bool], *, by_run: bool) -> Part:
-        return Part(name=name, cells=[cell for cell in cells if belongs(cell)], by_run=by_run)
-
-    def judged(record: str, kind: str) -> Callable[[RecordedCell], bool]:
-        return lambda cell: cell.record == record and cell.half == JUDGED and is_of_kind(cell.encoding, kind)
-
-    def named(record: str) -> Callable[[RecordedCell], bool]:
-        return lambda cell: cell.record == record
-
-    def published(*, long: bool) -> Callable[[RecordedCell], bool]:
-        return lambda cell: cell.record.startswith(PUBLISHED) and (cell.test >= LONG) == long
-
-    first, record = next(iter(JUDGED_PARTS.items()))
-    parts = [
-        *(chosen(name, judged(of_part, "all"), by_run=True) for name, of_part in JUDGED_PARTS.items()),
-        *(chosen(f"{first}, {kind}", judged(record, kind), by_run=True) for kind in KINDS[:2]),
-        *(chosen(name, named(of_part), by_run=False) for name, of_part in NAMED_PARTS.items()),
-        chosen("published, to 48", published(long=False), by_run=False),
-        chosen("published, to 150", published(long=True), by_run=False),
-    ]
-    return [part for part in parts if part.cells]
+    judged = [cell for cell in cells if cell.half == JUDGED]
+    by_run = {part: [cell for cell in judged if cell.record == record] for part, record in JUDGED_PARTS.items()}
+    by_run |= {f"{NEW}, {kind}": [cell for cell in by_run[NEW] if new_kind(cell.task) == kind] for kind in NEW_KINDS}
+    by_run |= {
+        f"{part}, {kind}": [cell for cell in by_run[part] if is_of_kind(cell.encoding, kind)]
+        for part in (NEW, RANDOM_TASKS)
+        for kind in KINDS[:-1]
+    }
+    published = [cell for cell in cells if cell.record.startswith(PUBLISHED)]
+    by_cell = {part: [cell for cell in cells if cell.record == record] for part, record in NAMED_PARTS.items()}
+    by_cell |= {
+        "published, to 48": [cell for cell in published if cell.test < LONG],
+        "published, to 150": [cell for cell in published if cell.test >= LONG],
+    }
+    parts = by_run | by_cell
+    return [Part(name=name, cells=parts[name], by_run=name in by_run) for name in parts if parts[name]]
 
 
 def new_kind(task: str) -> str:
@@ -116,7 +122,7 @@ def scores() -> dict[str, Any]:
     """
     recorded = recorded_cells()
     fitted = [cell for cell in recorded if cell.counts and cell.fit]
-    rivals = probabilities([cell for cell in fitted if cell.record == REGISTERED[0]])
+    rivals = probabilities()
     parts = parts_of(recorded)
     named = [cell for part in parts if part.name in NAMED_PARTS for cell in part.cells]
     return {
@@ -146,14 +152,13 @@ def _ablated(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
     }
 
 
-def probabilities(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
+def probabilities() -> dict[str, Probability]:
     """Return rival -> its probabilities. A rule's yes counts as SURE, its no as 1 - SURE, an abstention as one half.
 
-    Rates are those of the fitted cells, in which the share of all stands for one run; the one with SRC knows whether
-    that of the task stays the same.
+    Rates are those of `recorded_rates`; the one with SRC knows whether that of the task stays the same.
     """
     table = fitted_table()
-    rates = Rates.of(map(counts_of, fitted))
+    rates = recorded_rates(frozenset())
 
     def of_baseline(name: str) -> Probability:
         def probability(cell: RecordedCell) -> float:

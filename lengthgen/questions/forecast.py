@@ -42,8 +42,8 @@ def scores_table(answer: Mapping[str, Any]) -> Group:
     return titled(
         "How good forecasts are: mean squared error of the stated probability, 0 is best [F]",
         filled(SCORES, score_rows(parts)),
-        "of cells that no fit saw: the other half of random tasks, languages and swapped arguments; the named tasks of "
-        "fig2 and fig4; results that others published, answered by small copies",
+        "of cells that no fit saw: the other half of new and random tasks, languages and swapped arguments; the named "
+        "tasks of fig2 and fig4; results that others published, answered by small copies",
         "noise: what the true share of each cell would score; rate: by encoding and format; SRC: the same with its bit",
         f"fitted on {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} tasks; recorded cells "
         f"{answer['version']}",
@@ -67,22 +67,31 @@ def score_rows(parts: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         yield name, count, *(f"{brier[each]:.3f}" for each in BASELINES), f"{brier[best]:.3f} {best}"
 
 
-def rival_rows(parts: Mapping[str, Any]) -> list[list[str]]:
-    """Return the scores of each rival on all parts, the one with the best score on the first part first."""
-    first: Mapping[str, float] = next(iter(parts.values()))["brier"]
-    in_order = sorted(first, key=lambda rival: first[rival])
-    return [[rival, *(f"{part['brier'][rival]:.3f}" for part in parts.values())] for rival in in_order]
+def rivals_table(parts: Mapping[str, Any]) -> Group:
+    """Return the scores of each rival on the parts of all encodings, the best one on the first part first."""
+    brier = {name: part["brier"] for name, part in of_all_encodings(parts).items()}
+    rivals: Mapping[str, float] = next(iter(brier.values()))
+    in_order = sorted(rivals, key=lambda rival: rivals[rival])
+    rows = ([rival, *(f"{of_part[rival]:.3f}" for of_part in brier.values())] for rival in in_order)
+    return titled("All rivals", filled(["Brier score", *brier], rows))
+
+
+def of_all_encodings(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts that are not those of one kind of encodings."""
+    from lengthgen.circuits.forecast.rates import KINDS
+
+    return {name: part for name, part in parts.items() if not name.endswith(KINDS)}
 
 
 def details_table(answer: Mapping[str, Any], counted: "Table") -> Group:
     """Return all scores, the counts of the forecast, its calibration, breaking scales, and where it is most wrong."""
     parts = answer["parts"]
     return Group(
-        titled("All rivals", filled(["Brier score", *parts], rival_rows(parts))),
+        rivals_table(parts),
         titled("What is counted", filled(COUNTS, count_rows(counted))),
         titled("Calibration", filled(CALIBRATION, calibration_rows(parts))),
         titled("Where failing runs fail first, if the forecast says it", filled(BREAKING, breaking_rows(parts))),
-        titled("Brier scores without a feature", filled(["without", *parts], without_rows(answer))),
+        titled("Brier scores without a feature", filled(("tasks", *answer["without"]), without_rows(answer))),
         titled("Named tasks on which the forecast errs most", filled(WORST, worst_rows(answer))),
     )
 
@@ -121,16 +130,16 @@ def calibration_rows(parts: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 def breaking_rows(parts: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield how often failing runs break where the forecast says, and right after training."""
-    for name, part in parts.items():
+    for name, part in of_all_encodings(parts).items():
         counts = part["breaking"]
         if runs := counts["runs"]:
             yield name, f"{runs:,}", *(f"{counts[key] / runs:.0%}" for key in ("exact", "within_one", "next"))
 
 
 def without_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield the Brier scores of a forecast that does not know a feature."""
-    for feature, of_parts in answer["without"].items():
-        yield feature, *(f"{score:.3f}" for score in of_parts.values())
+    """Yield the Brier scores on each part of forecasts that do not know one feature."""
+    for part in of_all_encodings(answer["parts"]):
+        yield part, *(f"{scores[part]:.3f}" for scores in answer["without"].values())
 
 
 def worst_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -155,20 +164,22 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "`lengthgen predict` forecasts which share of the runs that fit their training scales generalizes. "
                 "The rules say yes or no; the forecast counts what recorded runs did where the rules gave the same "
                 "answers, for the same kind of labels and start of their tables, the same operands, and few or many "
-                "bits an output. All of it is ours [F]. Its design was chosen after all these runs were seen, of the "
-                "[new tasks](results/new-tasks/README.md) those of one half; their other half, which nobody has looked "
-                "at yet, will judge it. `lengthgen forecast --format markdown` writes this page from the recorded "
+                "bits an output. All of it is ours [F]. Its design was chosen after all these runs were seen but one "
+                "half of the [new tasks](results/new-tasks/README.md), which nobody had looked at before they judged "
+                "it. `lengthgen forecast --format markdown` writes this page from the recorded "
                 f"cells that ship with the package (`circuits/forecast/cells.csv`, hash {answer['version']}); "
                 "`--details` prints all that it counts.",
                 "## How good it is",
                 f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} tasks, one half by the "
-                "hash of their names. It is judged on the other half of the random tasks; on the named tasks of fig2 "
-                "and fig4, which it never counts; and on results that others published, which small copies answer. The "
-                "score is the mean squared error of the stated probability (Brier score; 0 is best). A rule's yes "
-                "stands for 0.9 and its no for 0.1. Noise is what the true share of each cell would score.",
+                "hash of their names. It is judged on the other half of the new and of the random tasks; on the named "
+                "tasks of fig2 and fig4, which it never counts; and on results that others published, which small "
+                "copies answer. The score is the mean squared error of the stated probability (Brier score; 0 is "
+                "best). A rule's yes stands for 0.9 and its no for 0.1. Noise is what the true share of each cell "
+                "would score.",
                 markdown_table(SCORES, score_rows(parts)),
+                _judged(parts),
                 "Rate: of runs by encoding and format; SRC: the same with its bit. Without one feature:",
-                markdown_table(("without", *parts), without_rows(answer)),
+                markdown_table(("tasks", *answer["without"]), without_rows(answer)),
                 "Of the failing runs for which it says where, so many fail first at that scale, within one, and right "
                 "after training:",
                 markdown_table(BREAKING, breaking_rows(parts)),
@@ -238,15 +249,37 @@ def _on_published(parts: Mapping[str, Any]) -> str:
     )
 
 
+def _judged(parts: Mapping[str, Any]) -> str:
+    """Return whether the forecast meets its goals on each kind of new tasks."""
+    from lengthgen.circuits.forecast.scores import GOALS
+
+    texts = []
+    for name, goal in GOALS.items():
+        score, rate = (parts[name]["brier"][rival] for rival in ("forecast", "rate by encoding and format"))
+        met = "met" if score <= goal else f"missed by {score - goal:.3f}"
+        half = "met" if score <= rate / 2 else "missed"
+        texts.append(
+            f"{name}: at most {goal:g}, {met}; at most half of the rate's, {half} with {score / rate:.3f} of it"
+        )
+    return f"Goals on new tasks, set before the first was trained: {'. '.join(texts)}."
+
+
 def _missed(answer: Mapping[str, Any]) -> str:
     """Return in which tenths with enough runs the forecast misses its goal for calibration."""
-    first = next(iter(answer["parts"].values()))
-    enough = [tenth for tenth in first["calibration"] if tenth["runs"] >= answer["fewest"]]
-    missed = [tenth for tenth in enough if abs(tenth["forecast"] - tenth["observed"]) > GOAL]
-    named = ", ".join(f"from {tenth['low']:.1f} ({tenth['tasks']} tasks)" for tenth in missed)
-    goal = (
-        f"The goal, set before, was a difference of at most {GOAL} in every tenth with {answer['fewest']} runs or more."
-    )
-    return f"{goal} On random tasks it is met in {len(enough) - len(missed)} of {len(enough)}" + (
-        f", not in those {named}." if missed else "."
+    from lengthgen.circuits.forecast.scores import NEW, RANDOM_TASKS
+
+    texts = []
+    for name in (NEW, RANDOM_TASKS):
+        enough = [tenth for tenth in answer["parts"][name]["calibration"] if tenth["runs"] >= answer["fewest"]]
+        missed = [tenth for tenth in enough if abs(tenth["forecast"] - tenth["observed"]) > GOAL]
+        named = "; ".join(
+            f"from {tenth['low']:.1f} ({tenth['tasks']} tasks) {tenth['forecast']:.2f} is said and "
+            f"{tenth['observed']:.2f} seen"
+            for tenth in missed
+        )
+        met = f"On {name} it is met in {len(enough) - len(missed)} of {len(enough)}"
+        texts.append(f"{met} ({named})" if missed else met)
+    return (
+        f"The goal, set before, was a difference of at most {GOAL} in every tenth with {answer['fewest']} runs or "
+        f"more. {'. '.join(texts)}."
     )

@@ -21,7 +21,7 @@ from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding, parse_encodings, relation_of
 from lengthgen.circuits.forecast.ask import forecasts
-from lengthgen.circuits.forecast.scores import scores
+from lengthgen.circuits.forecast.scores import NEW, RANDOM_TASKS, scores
 from lengthgen.circuits.prediction_record import Forecast, Prediction
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.infrastructure.errors import LengthgenError
@@ -388,40 +388,50 @@ def _parity_forecast(_: Sources) -> Drawing:
 
 
 def reliability_drawing(answer: Mapping[str, Any], *, width: float) -> Drawing:
-    """Draw the tenths of the forecast, with the number of runs of each.
+    """Draw the tenths of the forecast on new and on random tasks, with the number of runs of each.
 
     `answer` is that of `lengthgen.circuits.forecast.scores.scores`; `width` is in inches.
     """
-    name, part = next(iter(answer["parts"].items()))
-    tenths = part["calibration"]
-    caption = (
-        f"Reliability of the forecast on {name} ({part['runs']:,} fitting runs of {part['cells']:,} cells, none of "
-        "which it counts): share of runs that generalized against the mean forecast, in tenths of the forecast. On the "
-        "diagonal what is said is seen. Numbers are runs. Brier score a run: "
+    parts = {name: answer["parts"][name] for name in (NEW, RANDOM_TASKS)}
+    counts = "; ".join(
+        f"{name}: {part['runs']:,} fitting runs of {part['cells']:,} cells, Brier score a run "
         + ", ".join(f"{rival} {part['brier'][rival]:.3f}" for rival in ("forecast", "coverage", "distractors", "noise"))
-        + f". Recorded cells {answer['version']} [F]."
+        for name, part in parts.items()
     )
-    return Drawing(shown=_draw_reliability(tenths, width), rows=[dict(tenth) for tenth in tenths], caption=caption)
+    caption = (
+        "Reliability of the forecast on tasks that it does not count: share of runs that generalized against the mean "
+        "forecast, in tenths of the forecast. On the diagonal what is said is seen. Numbers are runs; dots are "
+        f"small where there are fewer than {answer['fewest']}. {counts}. Recorded cells {answer['version']} [F]."
+    )
+    tenths = {name: part["calibration"] for name, part in parts.items()}
+    rows = [{"tasks": name, **tenth} for name, of_part in tenths.items() for tenth in of_part]
+    return Drawing(shown=_draw_reliability(tenths, width, answer["fewest"]), rows=rows, caption=caption)
 
 
-def _draw_reliability(tenths: list[Mapping[str, Any]], width: float) -> Figure:
+def _draw_reliability(tenths: Mapping[str, list[Mapping[str, Any]]], width: float, fewest: int) -> Figure:
     with context():
-        figure = Figure(figsize=(width, 2.6), layout="constrained")
-        axes = figure.subplots()
-        axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8, zorder=1)
-        forecast, observed = ([tenth[key] for tenth in tenths] for key in ("forecast", "observed"))
-        axes.plot(
-            forecast, observed, color="#004488", marker="o", markersize=4, linewidth=1.2, zorder=3, gid="reliability"
-        )
-        for tenth in tenths:
-            axes.annotate(
-                f"{tenth['runs']:,}",
-                (tenth["forecast"], tenth["observed"]),
-                xytext=(4, -9),
-                textcoords="offset points",
-                fontsize=6.5,
+        figure = Figure(figsize=(width, 2.4), layout="constrained")
+        for axes, (name, of_part) in zip(figure.subplots(1, len(tenths), sharey=True), tenths.items(), strict=True):
+            axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8, zorder=1)
+            forecast, observed = ([tenth[key] for tenth in of_part] for key in ("forecast", "observed"))
+            axes.plot(forecast, observed, color="#004488", linewidth=1.2, zorder=2, gid=f"reliability:{name}")
+            axes.scatter(
+                forecast,
+                observed,
+                [18 if tenth["runs"] >= fewest else 5 for tenth in of_part],
+                color="#004488",
+                zorder=3,
             )
-        axes.set(xlim=(-0.03, 1.06), ylim=(-0.1, 1.06), xlabel="forecast share", ylabel="seen share")
+            for tenth in of_part:
+                axes.annotate(
+                    f"{tenth['runs']:,}",
+                    (tenth["forecast"], tenth["observed"]),
+                    xytext=(4, -9),
+                    textcoords="offset points",
+                    fontsize=6.5,
+                )
+            axes.set(xlim=(-0.05, 1.15), ylim=(-0.1, 1.06), xlabel="forecast share", title=name)
+        figure.axes[0].set_ylabel("seen share")
     return figure
 
 
@@ -436,7 +446,8 @@ FIGURES = (
     Entry(
         place=330,
         name="forecast-reliability",
-        title="Reliability of the forecast on random tasks",
+        title="Reliability of the forecast on tasks that it does not count",
         make=lambda sources: reliability_drawing(scores(), width=sources.width),
+        least_width=PAGE_WIDTH,
     ),
 )

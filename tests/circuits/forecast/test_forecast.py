@@ -24,8 +24,10 @@ from lengthgen.circuits.forecast.features import (
 )
 from lengthgen.circuits.forecast.record import (
     ANSWERED,
+    DRAWN,
     FITTED,
     JUDGED,
+    REGISTERED,
     OnRecord,
     RecordedCell,
     on_record,
@@ -36,6 +38,7 @@ from lengthgen.circuits.forecast.record import (
 )
 from lengthgen.circuits.forecast.scores import (
     FEWEST,
+    GOALS,
     NEW_KINDS,
     SMALLEST_LOG,
     Part,
@@ -44,6 +47,7 @@ from lengthgen.circuits.forecast.scores import (
     calibration,
     log_score,
     new_kind,
+    parts_of,
     scores,
 )
 from lengthgen.circuits.forecast.table import PRIOR, fitted_table, middle, table_of
@@ -79,19 +83,30 @@ def test_the_forecast_reaches_its_goals_on_tasks_that_it_did_not_count(scored):
 
 
 def test_rivals_score_what_was_measured_before_the_forecast_was_made(scored):
-    """Numbers of the prototype, which read the stored tables by code of its own."""
+    """Numbers of the prototype, which read the stored tables by code of its own; the rate is `lengthgen verdict`'s."""
     brier = scored["parts"]["random tasks"]["brier"]
     measured = {"always-no": 0.1212, "literal": 0.1297, "coverage": 0.1055, "distractors": 0.0589, "selection": 0.1015}
     assert {rule: round(brier[rule], 4) for rule in measured} == measured
-    assert brier["rate by encoding and format"] == pytest.approx(0.08815, abs=5e-5)
+    assert brier["rate by encoding and format"] == pytest.approx(0.0922, abs=5e-5)
     assert brier["noise"] == pytest.approx(0.0255, abs=1e-4)
 
 
-def test_what_is_said_is_seen_within_a_twentieth_but_in_two_tenths(scored):
-    """The goal was all tenths with enough runs; docs/forecast.md names those that miss it, of 20 and 30 tasks."""
-    tenths = [tenth for tenth in scored["parts"]["random tasks"]["calibration"] if tenth["runs"] >= FEWEST]
+@pytest.mark.parametrize(("part", "missed"), [("new tasks", {0.5}), ("random tasks", {0.1, 0.6})])
+def test_what_is_said_is_seen_within_a_twentieth_but_in_few_tenths(scored, part, missed):
+    """The goal was all tenths with enough runs; docs/forecast.md names those that miss it."""
+    tenths = [tenth for tenth in scored["parts"][part]["calibration"] if tenth["runs"] >= FEWEST]
     off = {tenth["low"] for tenth in tenths if abs(tenth["forecast"] - tenth["observed"]) > 0.05}
-    assert len(tenths) >= 5 and off == {0.1, 0.7}
+    assert len(tenths) >= 3 and off == missed
+
+
+def test_on_new_tasks_that_nobody_had_seen_two_goals_of_three_are_met(scored):
+    scores_of = {name: scored["parts"][name]["brier"] for name in GOALS}
+    assert [scores_of[name]["forecast"] <= goal for name, goal in GOALS.items()] == [False, True, True]
+    halves = [of_part["forecast"] / of_part["rate by encoding and format"] for of_part in scores_of.values()]
+    assert [round(half, 2) for half in halves] == [0.42, 0.37, 0.5]
+    for name in ("new tasks", *GOALS):
+        brier_of = scored["parts"][name]["brier"]
+        assert brier_of["forecast"] == min(score for rival, score in brier_of.items() if rival != "noise")
 
 
 def test_what_training_shows_carries_the_forecast(scored):
@@ -108,10 +123,8 @@ def test_published_results_are_scored_apart_and_the_forecast_is_not_calibrated_o
     near, far = (scored["parts"][f"published, to {length}"] for length in (48, 150))
     assert (near["unit"], near["cells"], far["cells"]) == ("cell", 79, 81)
     assert near["brier"]["forecast"] > near["brier"]["always-no"], "almost all of these runs fail"
-    assert far["brier"]["forecast"] < far["brier"]["rate by encoding and format"] < far["brier"]["always-no"]
-    [unknown] = far["out_of_depth"]
-    assert unknown["observed"] > unknown["forecast"] + 0.3, "attention averages, or copies, without a circuit"
-    assert scored["parts"]["random tasks"]["out_of_depth"] == []
+    assert far["brier"]["rate by encoding and format"] < far["brier"]["forecast"] < far["brier"]["always-no"]
+    assert all(part["out_of_depth"] == [] for part in (near, far, scored["parts"]["random tasks"]))
     assert far["breaking"]["runs"] == 0, "their lengths stand in bins"
 
 
@@ -119,6 +132,18 @@ def test_new_tasks_are_told_apart_by_their_names():
     names = ("random-swapped-1", "random-two-operands-rises9-7", "random-language-3-2-1-4-with-states", "mode")
     families, others, by_hand = NEW_KINDS
     assert [*map(new_kind, names)] == [families, others, families, by_hand]
+    cells = [replace(CELL, record=DRAWN[-1], half=JUDGED, task=name, encoding="ipe") for name in names]
+    counted, elsewhere = replace(cells[0], half=FITTED), replace(cells[0], record=REGISTERED[1])
+    parts = {part.name: [cell.task for cell in part.cells] for part in parts_of([*cells, counted, elsewhere])}
+    assert parts == {
+        "new tasks": [*names],
+        "languages": [names[0]],
+        "new tasks, of its families": [names[0], names[2]],
+        "new tasks, of other kinds": [names[1]],
+        "new tasks, by hand": [names[3]],
+        "new tasks, ideal": [*names],
+    }
+    assert set(GOALS) < set(parts)
 
 
 def test_breaking_scales_are_counted_beside_the_first_one_beyond_training():
@@ -194,7 +219,7 @@ def test_the_farther_the_counted_cells_the_wider_the_interval():
         replace(near, operands="elsewhere"),
         replace(near, start="0.1"),
         replace(near, labels=Labels.OTHER, operands="elsewhere"),
-        replace(near, shown=Shown.NO_CIRCUIT),
+        replace(near, shown=Shown.UNKNOWN),
     ]
     assert [*map(table.distance, features)] == [0, 1, 2, 3, 4, FARTHEST]
     _, low, high = ask.posterior(
@@ -214,10 +239,11 @@ STARTS = ("ipe", "ipe[start=0.02]", "ipe[start=0.1]")
 
 
 def test_a_forecast_out_of_its_depth_says_so():
-    answer = forecast("docs/results/new-tasks/public_tasks.py:mode", "rpe")["rpe"]
+    of_copy = forecast("copy", "fox,random-ape")
+    answer = of_copy["fox"]
     assert answer.out_of_depth and answer.high - answer.low > 0.99 and answer.breaks_at is None
     assert not forecast("parity", "rpe")["rpe"].out_of_depth
-    of_copy = forecast("copy", "fox,random-ape")
+    assert not forecast("docs/results/new-tasks/public_tasks.py:mode", "rpe")["rpe"].out_of_depth, "tasks like it failed"
     assert of_copy["fox"].out_of_depth and not of_copy["random-ape"].out_of_depth, (
         "runs at random positions say nothing"
     )
@@ -291,10 +317,13 @@ def test_what_training_shows_follows_from_the_answers_of_the_rules(changes, show
     assert shown_of(replace(NOTHING, **changes), own_token=OwnToken.BUT_FIRST) is decided
 
 
-def test_where_later_steps_copy_the_own_token_no_narrow_interval_says_that_models_fail():
-    """The first bit, n times: rules find new labels, and models copy their last output."""
+def test_where_later_steps_copy_the_own_token_the_forecast_counts_such_tasks_alone():
+    """The first bit, n times: rules find new labels, and models may copy their last output; recorded ones failed."""
     forecasts = forecast(FIRST, "rpe,ape")
-    assert all(forecasts[encoding].high > 0.5 for encoding in ("rpe", "ape"))
+    counted = fitted_table().rows["COPIES",]
+    assert (counted.tasks, counted.counted.generalize) == (6, 0)
+    for encoding in ("rpe", "ape"):
+        assert forecasts[encoding].why == Shown.COPIES.value and forecasts[encoding].comparable.generalize == 0
 
 
 def test_runs_trained_on_other_scales_are_not_on_record():
