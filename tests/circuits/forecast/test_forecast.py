@@ -243,7 +243,9 @@ def test_a_forecast_out_of_its_depth_says_so():
     answer = of_copy["fox"]
     assert answer.out_of_depth and answer.high - answer.low > 0.99 and answer.breaks_at is None
     assert not forecast("parity", "rpe")["rpe"].out_of_depth
-    assert not forecast("docs/results/new-tasks/public_tasks.py:mode", "rpe")["rpe"].out_of_depth, "tasks like it failed"
+    assert not forecast("docs/results/new-tasks/public_tasks.py:mode", "rpe")["rpe"].out_of_depth, (
+        "tasks like it failed"
+    )
     assert of_copy["fox"].out_of_depth and not of_copy["random-ape"].out_of_depth, (
         "runs at random positions say nothing"
     )
