@@ -20,6 +20,7 @@ from lengthgen.circuits.forecast.rates import recorded_rates
 from lengthgen.circuits.forecast.record import DRAWN, RecordedCell, recorded_cells
 from lengthgen.circuits.forecast.record import FITTED as AMENDMENT
 from lengthgen.circuits.forecast.scores import NEW_KINDS, Part, brier, new_kind
+from lengthgen.circuits.forecast.scores import scores as forecast_scores
 from lengthgen.circuits.forecast.table import table_of
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.studies.verdict.frozen import load_frozen
@@ -119,13 +120,16 @@ def test_the_page_of_new_tasks_counts_what_is_trained() -> None:
         and f"all cells of the first {len(complete)} tasks are complete" in said("new-tasks")
         and f"{sum(fitting.values())} runs and {sum(map(bool, fitting.values()))} cells fit" in said("new-tasks")
     )
-    losses, small = dict[str, list[float]](), [0, 0]
+    losses, small, judged = dict[str, list[float]](), [0, 0], [0.0, 0]
     for cell in frozen.planned:
-        if cell.half != AMENDMENT or not fitting.get(cell.name):
+        fit, share = fitting.get(cell.name, 0), cell.answers["forecast"][0]
+        if not fit or share is None:
             continue
-        fit, share = fitting[cell.name], cell.answers["forecast"][0]
         generalize = sum(run.fits(registered) and run.generalizes(registered) for run in runs[cell.name])
         loss = generalize * (1 - share) ** 2 + (fit - generalize) * share**2
+        if cell.half != AMENDMENT:
+            judged = [judged[0] + loss, judged[1] + fit]
+            continue
         of_kind = losses.setdefault(new_kind(cell.task), [0, 0])
         losses[new_kind(cell.task)] = [of_kind[0] + loss, of_kind[1] + fit]
         if cell.encoding == "ipe[start=0.02]":
@@ -133,6 +137,12 @@ def test_the_page_of_new_tasks_counts_what_is_trained() -> None:
     scores = ", ".join(f"{loss / fit:.3f} {kind} ({fit} runs)" for kind, (loss, fit) in sorted(losses.items()))
     assert f"scores {scores}" in said("new-tasks")
     assert f"({small[0]} of {small[1]} runs generalize; it said" in said("new-tasks")
+    part = forecast_scores()["parts"]["new tasks"]
+    brier_of, rate = part["brier"], part["brier"]["rate by encoding and format"]
+    assert (
+        f"as amended scores {brier_of['forecast']:.3f} a run ({part['runs']:,} runs), the frozen one "
+        f"{judged[0] / judged[1]:.3f},** the rate {rate:.3f}, always-no {brier_of['always-no']:.3f}"
+    ) in said("new-tasks")
 
 
 def test_the_page_of_new_tasks_says_what_leaving_out_an_eighth_of_the_tasks_gave() -> None:

@@ -124,7 +124,7 @@ def own_token_decides(traces: Sequence[Trace], train: int) -> OwnToken:
     """Return which steps of the scales beyond training the query's own token alone decides.
 
     The same token must always have the same output, so what a clock would have to count, such as every third output, is
-    not decided.
+    not decided. Where outputs do not grow with the scale, the first step is as hard as it was: BUT_FIRST is not said.
 
     Args:
         traces: traces of all scales, the smallest first.
@@ -132,7 +132,8 @@ def own_token_decides(traces: Sequence[Trace], train: int) -> OwnToken:
     """
     trained = max(len(trace.steps) for trace in traces[:train])
     symbols = traces[-1].symbols
-    for kind, skipped in ((OwnToken.BUT_FIRST, 1), (OwnToken.LATER, trained)):
+    grows = len(traces[-1].steps) > trained
+    for kind, skipped in (*([(OwnToken.BUT_FIRST, 1)] if grows else []), (OwnToken.LATER, trained)):
         follows = np.zeros((symbols, symbols), dtype=bool)
         for trace in traces[train:]:
             for position in trace.steps[skipped:]:

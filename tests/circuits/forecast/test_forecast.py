@@ -319,13 +319,10 @@ def test_what_training_shows_follows_from_the_answers_of_the_rules(changes, show
     assert shown_of(replace(NOTHING, **changes), own_token=OwnToken.BUT_FIRST) is decided
 
 
-def test_where_later_steps_copy_the_own_token_the_forecast_counts_such_tasks_alone():
-    """The first bit, n times: rules find new labels, and models may copy their last output; recorded ones failed."""
+def test_where_later_steps_copy_the_own_token_no_narrow_interval_says_that_models_fail():
+    """The first bit, n times: rules find new labels, and models copy their last output (2 of 3 runs, rpe and ape)."""
     forecasts = forecast(FIRST, "rpe,ape")
-    counted = fitted_table().rows["COPIES",]
-    assert (counted.tasks, counted.counted.generalize) == (6, 0)
-    for encoding in ("rpe", "ape"):
-        assert forecasts[encoding].why == Shown.COPIES.value and forecasts[encoding].comparable.generalize == 0
+    assert all(forecasts[encoding].high > 0.5 for encoding in ("rpe", "ape"))
 
 
 def test_runs_trained_on_other_scales_are_not_on_record():
@@ -370,6 +367,7 @@ def test_steps_that_do_not_select_their_operator_are_forecast_to_fail(task, oper
 
 def test_the_own_token_decides_what_no_clock_has_to_count():
     assert own_token_decides(traces_up_to(FIRST, 8), 3) is OwnToken.BUT_FIRST
+    assert own_token_decides(traces_up_to(load("select-middle"), 8), 3) is not OwnToken.BUT_FIRST, "only '$' follows"
     assert own_token_decides(traces_up_to(CLOCK, 8), 3) is OwnToken.FEWER
     assert own_token_decides(traces_up_to(load("parity"), 8), 3) is OwnToken.FEWER
 
