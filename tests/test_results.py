@@ -5,7 +5,7 @@ import json
 import re
 import runpy
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import product, takewhile
@@ -17,13 +17,15 @@ import pytest
 from scipy.stats import fisher_exact
 
 from lengthgen.circuits.forecast.rates import recorded_rates
-from lengthgen.circuits.forecast.record import DRAWN, RecordedCell, recorded_cells
+from lengthgen.circuits.forecast.record import DRAWN, JUDGED, RecordedCell, recorded_cells
 from lengthgen.circuits.forecast.record import FITTED as AMENDMENT
-from lengthgen.circuits.forecast.scores import NEW_KINDS, Part, brier, new_kind
+from lengthgen.circuits.forecast.scores import NEW_KINDS, Part, brier, new_kind, parts_of
 from lengthgen.circuits.forecast.scores import scores as forecast_scores
-from lengthgen.circuits.forecast.table import table_of
+from lengthgen.circuits.forecast.table import fitted_table, table_of
+from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.studies.verdict.frozen import load_frozen
+from lengthgen.empirical.studies.verdict.judging import verdict_answer
 from lengthgen.empirical.studies.verdict.pairs import reached
 from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
 from lengthgen.empirical.studies.verdict.runs import load_runs
@@ -142,6 +144,42 @@ def test_the_page_of_new_tasks_counts_what_is_trained() -> None:
     assert (
         f"as amended scores {brier_of['forecast']:.3f} a run ({part['runs']:,} runs), the frozen one "
         f"{judged[0] / judged[1]:.3f},** the rate {rate:.3f}, always-no {brier_of['always-no']:.3f}"
+    ) in said("new-tasks")
+
+
+def test_the_page_of_new_tasks_says_what_the_registered_comparisons_decide() -> None:
+    answer = verdict_answer("new-tasks", RESULTS / "verdict")
+    pairs = [pair for pair in answer["pairs"] if pair["part"] == JUDGED]
+    assert len(pairs) == len(load_preregistration("new-tasks").pairs)
+    for pair in pairs:
+        won, lost, value = pair["wins_first"], pair["wins_second"], pair["against_second"]
+        assert f"{pair['second']} ({won} : {lost}, {value:.3g})" in said("new-tasks")
+    better, still_open = (
+        said("new-tasks").split("it is better than ")[1].split("e-BH leaves it open")[0].split("Against ")
+    )
+    assert {pair["second"] in better for pair in pairs if pair["better"] == "forecast"} == {True}
+    assert {pair["second"] in still_open for pair in pairs if pair["better"] == "undecided"} == {True}
+
+
+def test_the_page_of_new_tasks_says_which_languages_make_its_families_miss() -> None:
+    table, kind = fitted_table(), NEW_KINDS[0]
+    [part] = [part for part in parts_of(recorded_cells()) if part.name.endswith(kind)]
+
+    def lost(cells: Iterable[RecordedCell]) -> float:
+        part = Part(name="", cells=list(cells), by_run=True)
+        return sum(cell.fit for cell in part.cells) * brier(part, lambda cell: table.share(cell.features))
+
+    by_task = {task: [cell for cell in part.cells if cell.task == task] for task in {cell.task for cell in part.cells}}
+    two = sorted(by_task, key=lambda task: lost(by_task[task]))[-2:]
+    cells = [cell for task in two for cell in by_task[task]]
+    rest = [cell for cell in part.cells if cell.task not in two]
+    fit, generalize = (sum(getattr(cell, name) for cell in cells) for name in ("fit", "generalize"))
+    stated = sum(cell.fit * table.share(cell.features) for cell in cells) / fit
+    assert all(task.startswith(f"{RANDOM_LANGUAGE}4-") for task in two)
+    assert (
+        f"hold {lost(cells):.1f} of the {lost(part.cells):.1f} that it loses on {len(by_task)} tasks: {generalize} of "
+        f"{fit} runs generalize, {stated:.2f} is said. "
+        f"Without them it scores {lost(rest) / sum(cell.fit for cell in rest):.3f}."
     ) in said("new-tasks")
 
 

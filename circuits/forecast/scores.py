@@ -116,9 +116,10 @@ def scores() -> dict[str, Any]:
 
     Returns:
         version; fitted: runs and tasks that are counted; fewest: FEWEST; parts: name -> unit ("run" or "cell"), runs,
-        cells, brier and log: rival -> score, calibration: tenths of the forecast, out_of_depth: those of the cells at
-        the largest distance, and `breaking`; without: feature that is left out -> part -> Brier score; worst: named
-        cells with large errors.
+        cells, said and seen: mean forecast and share of runs that generalize, brier and log: rival -> score,
+        calibration: tenths of the forecast, out_of_depth: those of the cells at the largest distance, and `breaking`;
+        encodings: the same by encoding, of new tasks; without: feature that is left out -> part -> Brier score; worst:
+        named cells with large errors.
     """
     recorded = recorded_cells()
     fitted = [cell for cell in recorded if cell.counts and cell.fit]
@@ -130,12 +131,21 @@ def scores() -> dict[str, Any]:
         "fitted": {"runs": sum(cell.fit for cell in fitted), "tasks": len({(cell.task, cell.base) for cell in fitted})},
         "fewest": FEWEST,
         "parts": {part.name: _scores_of(part, rivals) for part in parts},
+        "encodings": {part.name: _scores_of(part, rivals) for part in _by_encoding(parts)},
         "without": {
             feature: {part.name: brier(part, probability) for part in parts}
             for feature, probability in _ablated(fitted).items()
         },
         "worst": worst(named, rivals["forecast"]),
     }
+
+
+def _by_encoding(parts: Iterable[Part]) -> list[Part]:
+    """Return the cells of new tasks, those of each encoding as a part."""
+    by_encoding: dict[str, list[RecordedCell]] = {}
+    for cell in (cell for part in parts if part.name == NEW for cell in part.cells):
+        by_encoding.setdefault(cell.encoding, []).append(cell)
+    return [Part(name=name, cells=by_encoding[name], by_run=True) for name in sorted(by_encoding)]
 
 
 def _ablated(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
@@ -206,15 +216,18 @@ def _scores_of(part: Part, rivals: Mapping[str, Probability]) -> dict[str, Any]:
     # The unbiased variance between the runs of a cell.
     noise = fmean(share * (1 - share) * cell.fit / (cell.fit - 1) for share, cell in zip(shares, repeated, strict=True))
     far = [cell for cell in part.cells if fitted_table().distance(cell.features) == FARTHEST]
+    forecast = rivals["forecast"]
     return {
         "unit": "run" if part.by_run else "cell",
         "cells": len(part.cells),
         "runs": sum(cell.fit for cell in part.cells),
+        "said": _mean(part, lambda _, probability: probability, forecast),
+        "seen": _mean(part, lambda share, _: share, forecast),
         "brier": {name: brier(part, rival) for name, rival in rivals.items()} | {"noise": noise},
         "log": {name: log_score(part, rival) for name, rival in rivals.items()},
-        "calibration": [asdict(tenth) for tenth in calibration(part.cells, rivals["forecast"])],
-        "out_of_depth": [asdict(tenth) for tenth in calibration(far, rivals["forecast"])],
-        "breaking": breaking(part.cells, rivals["forecast"]),
+        "calibration": [asdict(tenth) for tenth in calibration(part.cells, forecast)],
+        "out_of_depth": [asdict(tenth) for tenth in calibration(far, forecast)],
+        "breaking": breaking(part.cells, forecast),
     }
 
 

@@ -91,6 +91,7 @@ def details_table(answer: Mapping[str, Any], counted: "Table") -> Group:
         titled("What is counted", filled(COUNTS, count_rows(counted))),
         titled("Calibration", filled(CALIBRATION, calibration_rows(parts))),
         titled("Where failing runs fail first, if the forecast says it", filled(BREAKING, breaking_rows(parts))),
+        titled("New tasks by encoding", filled(BY_ENCODING, encoding_rows(answer))),
         titled("Brier scores without a feature", filled(("tasks", *answer["without"]), without_rows(answer))),
         titled("Named tasks on which the forecast errs most", filled(WORST, worst_rows(answer))),
     )
@@ -102,6 +103,8 @@ COUNTS = ("what training shows", "labels", "start", "operands", "bits", "tasks",
 """Headings of the counts."""
 CALIBRATION = ("of", "forecast from", "tasks", "runs", "said", "seen")
 """Headings of the calibration."""
+BY_ENCODING = ("tasks", "runs", "said", "seen", "Brier", "rate's Brier", "log", "rate's log")
+"""Headings of the scores by kind of new tasks and by encoding."""
 BREAKING = ("tasks", "failing runs", "at the scale", "within one", "right after training")
 """Headings of the breaking scales."""
 WORST = ("task", "operands", "encoding", "said", "seen", "generalize")
@@ -134,6 +137,20 @@ def breaking_rows(parts: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         counts = part["breaking"]
         if runs := counts["runs"]:
             yield name, f"{runs:,}", *(f"{counts[key] / runs:.0%}" for key in ("exact", "within_one", "next"))
+
+
+def encoding_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield what is said and seen of new tasks, with Brier and logarithmic scores, by their kind and by encoding."""
+    from lengthgen.circuits.forecast.scores import GOALS
+
+    for name, part in {**{kind: answer["parts"][kind] for kind in GOALS}, **answer["encodings"]}.items():
+        scores = (part[score][rival] for score in ("brier", "log") for rival in BASELINES[1:3])
+        yield (
+            name,
+            f"{part['runs']:,}",
+            *(f"{part[key]:.2f}" for key in ("said", "seen")),
+            *(f"{x:.3f}" for x in scores),
+        )
 
 
 def without_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -180,6 +197,9 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 _judged(parts),
                 "Rate: of runs by encoding and format; SRC: the same with its bit. Without one feature:",
                 markdown_table(("tasks", *answer["without"]), without_rows(answer)),
+                "New tasks by kind and encoding; log is the mean of minus the natural logarithm of the probability of "
+                "what was seen:",
+                markdown_table(BY_ENCODING, encoding_rows(answer)),
                 "Of the failing runs for which it says where, so many fail first at that scale, within one, and right "
                 "after training:",
                 markdown_table(BREAKING, breaking_rows(parts)),
