@@ -97,6 +97,7 @@ class Forecast(_Stored, Brief):
         breaks_within: scales between which 80 % of such runs failed first; None with `breaks_at`.
         why: the reason in one plain sentence.
         comparable: fitting runs of other tasks with the same features, as far as any has them.
+        comparable_tasks: number of these tasks; 0 in forecasts stored before they were counted.
         distance: how many of the features no counted cell shares, the last first; at FARTHEST it is out of its depth,
             and says the share of all runs.
         recorded: runs of this cell, or of an equal one.
@@ -115,6 +116,7 @@ class Forecast(_Stored, Brief):
     recorded: Counted
     version: str
     distance: int = 0
+    comparable_tasks: int = 0
 
     @property
     def generalizes(self) -> bool:
@@ -266,7 +268,7 @@ _FORECAST = made_into(
     breaks_within=or_none(row(NUMBER, NUMBER)),
     **dict.fromkeys(("comparable", "recorded"), _COUNTED),
     **dict.fromkeys(("why", "version"), TEXT),
-    distance=COUNT,
+    **dict.fromkeys(("distance", "comparable_tasks"), COUNT),
 )
 _VARIANT = made_into(
     VariantPrediction,

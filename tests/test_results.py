@@ -122,24 +122,37 @@ def test_the_page_of_new_tasks_counts_what_is_trained() -> None:
         and f"all cells of the first {len(complete)} tasks are complete" in said("new-tasks")
         and f"{sum(fitting.values())} runs and {sum(map(bool, fitting.values()))} cells fit" in said("new-tasks")
     )
-    losses, small, judged = dict[str, list[float]](), [0, 0], [0.0, 0]
+    losses, small = dict[tuple[str, str], list[float]](), [0, 0]
+    unsaid = [0, 0]
     for cell in frozen.planned:
         fit, share = fitting.get(cell.name, 0), cell.answers["forecast"][0]
-        if not fit or share is None:
+        if not fit:
             continue
         generalize = sum(run.fits(registered) and run.generalizes(registered) for run in runs[cell.name])
-        loss = generalize * (1 - share) ** 2 + (fit - generalize) * share**2
-        if cell.half != AMENDMENT:
-            judged = [judged[0] + loss, judged[1] + fit]
+        if share is None:
+            unsaid = [unsaid[0] + fit, unsaid[1] + generalize]
             continue
-        of_kind = losses.setdefault(new_kind(cell.task), [0, 0])
-        losses[new_kind(cell.task)] = [of_kind[0] + loss, of_kind[1] + fit]
-        if cell.encoding == "ipe[start=0.02]":
+        loss = generalize * (1 - share) ** 2 + (fit - generalize) * share**2
+        of_kind = losses.setdefault((cell.half, new_kind(cell.task)), [0, 0])
+        losses[cell.half, new_kind(cell.task)] = [of_kind[0] + loss, of_kind[1] + fit]
+        if cell.half == AMENDMENT and cell.encoding == "ipe[start=0.02]":
             small = [small[0] + generalize, small[1] + fit]
-    scores = ", ".join(f"{loss / fit:.3f} {kind} ({fit} runs)" for kind, (loss, fit) in sorted(losses.items()))
+    amended = sorted((kind, *sums) for (half, kind), sums in losses.items() if half == AMENDMENT)
+    scores = ", ".join(f"{loss / fit:.3f} {kind} ({fit} runs)" for kind, loss, fit in amended)
     assert f"scores {scores}" in said("new-tasks")
+    assert f"its {unsaid[0]} fitting runs, all of which fail" in said("new-tasks") and not unsaid[1]
     assert f"({small[0]} of {small[1]} runs generalize; it said" in said("new-tasks")
-    part = forecast_scores()["parts"]["new tasks"]
+    parts = forecast_scores()["parts"]
+    for kind in NEW_KINDS:
+        loss, fit = losses[JUDGED, kind]
+        score = parts[f"new tasks, {kind}"]["brier"]["forecast"]
+        assert re.search(rf"{score:.3f} and {loss / fit:.3f} (of )?{kind} \(", said("new-tasks"))
+    judged = [sum(sums) for sums in zip(*(losses[JUDGED, kind] for kind in NEW_KINDS), strict=True)]
+    part = parts["new tasks"]
+    below = [tenth for tenth in part["calibration"] if 0.15 < tenth["low"] < 0.45]
+    count = sum(tenth["runs"] for tenth in below)
+    stated, observed = (sum(t["runs"] * t[key] for t in below) / count for key in ("forecast", "observed"))
+    assert f"of {count} runs together, {stated:.2f} is said and {observed:.2f} seen" in said("new-tasks")
     brier_of, rate = part["brier"], part["brier"]["rate by encoding and format"]
     assert (
         f"as amended scores {brier_of['forecast']:.3f} a run ({part['runs']:,} runs), the frozen one "
@@ -154,6 +167,15 @@ def test_the_page_of_new_tasks_says_what_the_registered_comparisons_decide() -> 
     for pair in pairs:
         won, lost, value = pair["wins_first"], pair["wins_second"], pair["against_second"]
         assert f"{pair['second']} ({won} : {lost}, {value:.3g})" in said("new-tasks")
+    by_brier = [each for each in answer["forecast"] if each["better"] != "undecided"]
+    in_use = sorted({each["against"] for each in by_brier if each["kind"] == "in use"})
+    assert (
+        f"By Brier scores** {len(by_brier)} of {len(answer['forecast'])} comparisons are decided, all for the "
+        f"forecast; but under encodings in use only those with {', '.join(in_use[:-1])} and {in_use[-1]}, and by hand "
+        "none."
+    ) in said("new-tasks")
+    assert {each["better"] for each in by_brier} == {"forecast"}
+    assert {each["part"] for each in by_brier} == {*NEW_KINDS[:2]}
     better, still_open = (
         said("new-tasks").split("it is better than ")[1].split("e-BH leaves it open")[0].split("Against ")
     )

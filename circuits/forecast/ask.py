@@ -19,14 +19,11 @@ from lengthgen.circuits.forecast.features import (
 )
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import OnRecord, on_record, version
-from lengthgen.circuits.forecast.table import FEATURES, Table, fitted_table, keys_of, middle
+from lengthgen.circuits.forecast.table import CONFIDENCE, FEATURES, Table, fitted_table, keys_of, middle
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import FARTHEST, Counted, Forecast, Prediction
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TaskSpec
-
-CONFIDENCE = 0.95
-"""Probability of the interval of a share."""
 
 
 def require_beyond(train: Sequence[int], test: Sequence[int]) -> None:
@@ -134,6 +131,7 @@ def with_forecast(
             why=_start(features, table) + _why(features, prediction),
             distance=table.distance(features),
             comparable=table.finest(features).counted,
+            comparable_tasks=table.finest(features).tasks,
             recorded=seen.counted,
             version=version(),
         ),
@@ -143,18 +141,20 @@ def with_forecast(
 def posterior(table: Table, features: Features, seen: OnRecord) -> tuple[float, float, float]:
     """Return the expected share of a cell and the ends of its interval, each rounded to thousandths.
 
-    Before a run of the cell is seen, its share follows the beta distribution of its row; runs on record update it.
+    Before a run of the cell is seen, its share follows the beta distribution of its row; runs on record update it. The
+    interval also counts how few tasks the row has (`Table.spread`).
     """
     from scipy.special import betaincinv  # slow to import, and most commands need none of it
 
     share, weight = table.share(features), table.concentration(features)
-    yes = weight * share + seen.counted.generalize
-    no = weight * (1 - share) + seen.counted.runs - seen.counted.generalize
+    generalize, fail = seen.counted.generalize, seen.counted.runs - seen.counted.generalize
+    expected = (weight * share + generalize) / (weight + seen.counted.runs)
+    middle_share, weight = table.spread(features)
+    yes, no = weight * middle_share + generalize, weight * (1 - middle_share) + fail
     tail = (1 - CONFIDENCE) / 2
-    share = yes / (yes + no)
     # Close to 0 or 1 a tail may hold the mean, which the interval should not leave out.
-    low, high = min(share, float(betaincinv(yes, no, tail))), max(share, float(betaincinv(yes, no, 1 - tail)))
-    return round(share, 3), round(low, 3), round(high, 3)
+    low, high = min(expected, float(betaincinv(yes, no, tail))), max(expected, float(betaincinv(yes, no, 1 - tail)))
+    return round(expected, 3), round(low, 3), round(high, 3)
 
 
 def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | None) -> tuple[int, float, int] | None:

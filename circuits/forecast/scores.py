@@ -6,14 +6,19 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from lengthgen.circuits.forecast.features import Labels, Shown
 from lengthgen.circuits.forecast.rates import (
     ALWAYS_NO,
     KINDS,
     RATE,
     RATE_WITH_SRC,
+    Counts,
+    Rates,
     counts_of,
     is_of_kind,
+    name_of,
     recorded_rates,
 )
 from lengthgen.circuits.forecast.record import (
@@ -25,7 +30,7 @@ from lengthgen.circuits.forecast.record import (
     recorded_cells,
     version,
 )
-from lengthgen.circuits.forecast.table import Table, fitted_table, table_of
+from lengthgen.circuits.forecast.table import CONFIDENCE, Table, fitted_table, table_of
 from lengthgen.circuits.prediction_record import FARTHEST, SURE
 from lengthgen.circuits.tasks.families import RANDOM
 from lengthgen.circuits.tasks.other_kinds import NAME as OTHER_KIND
@@ -39,6 +44,8 @@ BASELINES_IN_WORDS = {
     RATE_WITH_SRC: "the same with SRC's bit",
 }
 """Baseline -> its name among the rivals."""
+SAME_RUNS = "rate of the runs that forecasts count"
+"""Name of the rate by encoding, start of its table, and format, of all runs that the forecast counts."""
 NAMED_PARTS = {"fig2": "quick-until-decided/fig2", "fig4": "quick-until-decided/fig4"}
 """Name of each part of the named tasks -> its record."""
 NEW_KINDS = ("of its families", "of other kinds", "by hand")
@@ -116,10 +123,10 @@ def scores() -> dict[str, Any]:
 
     Returns:
         version; fitted: runs and tasks that are counted; fewest: FEWEST; parts: name -> unit ("run" or "cell"), runs,
-        cells, said and seen: mean forecast and share of runs that generalize, brier and log: rival -> score,
-        calibration: tenths of the forecast, out_of_depth: those of the cells at the largest distance, and `breaking`;
-        encodings: the same by encoding, of new tasks; without: feature that is left out -> part -> Brier score; worst:
-        named cells with large errors.
+        cells, tasks, said and seen: mean forecast and share of runs that generalize, brier and log: rival -> score,
+        calibration: tenths of the forecast, out_of_depth: those of the cells at the largest distance, `breaking`, and
+        within: share of the cells whose counts the intervals allow; encodings: the same by encoding, of new tasks;
+        without: feature that is left out -> part -> Brier score; worst: named cells with large errors.
     """
     recorded = recorded_cells()
     fitted = [cell for cell in recorded if cell.counts and cell.fit]
@@ -169,6 +176,11 @@ def probabilities() -> dict[str, Probability]:
     """
     table = fitted_table()
     rates = recorded_rates(frozenset())
+    same_runs = Rates.of(_with_start(cell) for cell in recorded_cells() if cell.counts)
+
+    def of_same_runs(cell: RecordedCell) -> float:
+        counts = _with_start(cell)
+        return same_runs.share(counts.encoding, counts.operands)
 
     def of_baseline(name: str) -> Probability:
         def probability(cell: RecordedCell) -> float:
@@ -183,8 +195,14 @@ def probabilities() -> dict[str, Probability]:
     return (
         {"forecast": lambda cell: table.share(cell.features)}
         | {name: of_baseline(baseline) for baseline, name in BASELINES_IN_WORDS.items()}
+        | {SAME_RUNS: of_same_runs}
         | {rule: of_rule(rule) for rule in ANSWERED.values()}
     )
+
+
+def _with_start(cell: RecordedCell) -> Counts:
+    """Return what rates count of a cell, its encoding told apart by the start of its table."""
+    return replace(counts_of(cell), encoding=f"{name_of(cell.encoding)} {cell.features.start}".rstrip())
 
 
 def _mean(part: Part, loss: Callable[[float, float], float], rival: Probability) -> float:
@@ -220,6 +238,7 @@ def _scores_of(part: Part, rivals: Mapping[str, Probability]) -> dict[str, Any]:
     return {
         "unit": "run" if part.by_run else "cell",
         "cells": len(part.cells),
+        "tasks": len({(cell.task, cell.base) for cell in part.cells}),
         "runs": sum(cell.fit for cell in part.cells),
         "said": _mean(part, lambda _, probability: probability, forecast),
         "seen": _mean(part, lambda share, _: share, forecast),
@@ -228,7 +247,20 @@ def _scores_of(part: Part, rivals: Mapping[str, Probability]) -> dict[str, Any]:
         "calibration": [asdict(tenth) for tenth in calibration(part.cells, forecast)],
         "out_of_depth": [asdict(tenth) for tenth in calibration(far, forecast)],
         "breaking": breaking(part.cells, forecast),
+        "within": fmean(is_within(cell) for cell in part.cells),
     }
+
+
+def is_within(cell: RecordedCell) -> bool:
+    """True if the interval allows the count of a cell: each tail of its beta-binomial distribution has enough."""
+    from scipy.special import betaln, comb  # slow to import, and most commands need none of it
+
+    mean, weight = fitted_table().spread(cell.features)
+    yes, no = weight * mean, weight * (1 - mean)
+    counts = np.arange(cell.fit + 1)
+    chances = comb(cell.fit, counts) * np.exp(betaln(yes + counts, no + cell.fit - counts) - betaln(yes, no))
+    tail = (1 - CONFIDENCE) / 2
+    return bool(chances[: cell.generalize + 1].sum() > tail and chances[cell.generalize :].sum() > tail)
 
 
 def breaking(cells: Iterable[RecordedCell], probability: Probability) -> dict[str, int]:

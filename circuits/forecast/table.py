@@ -15,6 +15,8 @@ from lengthgen.circuits.prediction_record import Counted
 
 PRIOR = 10
 """Number of runs that a coarser row counts for in a finer one."""
+CONFIDENCE = 0.95
+"""Probability of the interval of a share."""
 CONCENTRATIONS = tuple(2 ** (power / 2) for power in range(-8, 9))
 """Candidates for the concentration of cells, from 1/16 to 16."""
 OUTSIDE = 10
@@ -81,6 +83,16 @@ class Table:
     def concentration(self, features: Features) -> float:
         """Return the concentration of cells about the finest row that has these features."""
         return self.concentrations[len(self._finest_key(features))]
+
+    def spread(self, features: Features) -> tuple[float, float]:
+        """Return mean and concentration of the share of a cell where the share of its row is uncertain as well ([F]).
+
+        Each task of the row is one look at the row's share, which follows a beta distribution after Jeffreys' prior:
+        runs of one task say little about another. The result has the mean and the variance of both together.
+        """
+        tasks, weight = self.finest(features).tasks, self.concentration(features)
+        mean = (tasks * self.share(features) + 0.5) / (tasks + 1)
+        return mean, (tasks + 1) * (weight + 1) / (tasks + weight + 1) - 1
 
     def distance(self, features: Features) -> int:
         """Return how many of the features no counted cell shares, from fine to coarse ([F]): 0 to 5."""

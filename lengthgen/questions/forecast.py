@@ -59,11 +59,13 @@ BASELINES = ("noise", "forecast", "rate by encoding and format", "the same with 
 
 def score_rows(parts: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield the Brier scores on each part."""
+    from lengthgen.circuits.forecast.scores import SAME_RUNS
+
     for name, part in parts.items():
         brier: Mapping[str, float] = part["brier"]
-        theories = [rival for rival in brier if rival not in BASELINES]
+        theories = [rival for rival in brier if rival not in (*BASELINES, SAME_RUNS)]
         best = min(theories, key=lambda rival: brier[rival])
-        count = f"{part['runs']:,} runs" if part["unit"] == "run" else f"{part['cells']:,} cells"
+        count = f"{part[part['unit'] + 's']:,} {part['unit']}s, {part['tasks']:,} tasks"
         yield name, count, *(f"{brier[each]:.3f}" for each in BASELINES), f"{brier[best]:.3f} {best}"
 
 
@@ -225,13 +227,14 @@ def forecast_page(answer: Mapping[str, Any], counted: "Table") -> str:
                 "its row, of concentration "
                 f"{counted.concentrations[-1]:.2g} (the most likely one), updated by the runs of this cell, or of one "
                 "with the same sequences, that are on record, whatever their training. The interval holds 95 % of it, "
-                "and the stated share. "
+                "and the stated share. It also counts each task of the row as one look at the share of the row: few "
+                f"tasks give a wide one. {_within(parts)} "
                 "Where most runs should fail, the breaking scale is the median of such runs on record, or of "
                 "comparable ones counted from the scale that a rule names.",
                 "Where no counted cell has all five features, a coarser row answers, about which cells vary more "
-                f"(concentration {_in_words(counted.concentrations[-2::-1])}, fitted likewise); how many are missing "
-                "is the **distance** of the forecast. At 5 nothing is shared: the forecast is out of its depth, says "
-                "so, names no breaking scale, and its interval is almost everything.",
+                f"(concentration {_listed([f'{each:.2g}' for each in counted.concentrations[-2::-1]])}, fitted "
+                "likewise); how many are missing is the **distance** of the forecast. At 5 nothing is shared: the "
+                "forecast is out of its depth, says so, names no breaking scale, and its interval is almost all.",
             ]
         )
         + "\n"
@@ -247,9 +250,9 @@ def _uncounted(counted: "Table") -> str:
     return f"It is out of its depth where {where}, as no counted cell is like that." if absent else ""
 
 
-def _in_words(numbers: Sequence[float]) -> str:
-    """Return numbers as a list in words."""
-    *first, last = (f"{number:.2g}" for number in numbers)
+def _listed(texts: Sequence[str]) -> str:
+    """Return texts as a list in words."""
+    *first, last = texts
     return f"{', '.join(first)} and {last}"
 
 
@@ -269,19 +272,33 @@ def _on_published(parts: Mapping[str, Any]) -> str:
     )
 
 
+def _within(parts: Mapping[str, Any]) -> str:
+    """Return how many cells of each part have a count that their interval allows."""
+    from lengthgen.circuits.forecast.scores import NEW, RANDOM_TASKS
+
+    published = (name for name in parts if name.startswith("published"))
+    texts = [f"{parts[name]['within']:.0%} of {name}" for name in (NEW, RANDOM_TASKS, *published)]
+    return f"It allows what was seen in {_listed(texts)}."
+
+
 def _judged(parts: Mapping[str, Any]) -> str:
     """Return whether the forecast meets its goals on each kind of new tasks."""
-    from lengthgen.circuits.forecast.scores import GOALS
+    from lengthgen.circuits.forecast.scores import GOALS, SAME_RUNS
 
-    texts = []
+    texts, same = [], []
     for name, goal in GOALS.items():
         score, rate = (parts[name]["brier"][rival] for rival in ("forecast", "rate by encoding and format"))
         met = "met" if score <= goal else f"missed by {score - goal:.3f}"
+        same.append(f"{parts[name]['brier'][SAME_RUNS]:.3f} ({score / parts[name]['brier'][SAME_RUNS]:.2f})")
         half = "met" if score <= rate / 2 else "missed"
         texts.append(
             f"{name}: at most {goal:g}, {met}; at most half of the rate's, {half} with {score / rate:.3f} of it"
         )
-    return f"Goals on new tasks, set before the first was trained: {'. '.join(texts)}."
+    return (
+        f"Goals on new tasks, set before the first was trained: {'. '.join(texts)}. This rate is of random tasks "
+        "alone. Of all runs that the forecast counts, starts of tables told apart, the rate scores "
+        f"{_listed(same)}; in brackets, the forecast's share of it."
+    )
 
 
 def _missed(answer: Mapping[str, Any]) -> str:

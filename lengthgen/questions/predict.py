@@ -272,22 +272,15 @@ def _from_train_to_test(train: float | None, test: float | None) -> str:
 
 def forecast_table(forecasts: Forecasts) -> Group:
     """Return the forecasts by encoding, in five columns of 80 characters together, with the runs that they count."""
-    from lengthgen.circuits.forecast.features import IDEAL_RELATIONS  # imports sympy
-
     rows = [(encoding, *cells(forecasts[encoding])) for encoding in forecasts.predictions]
     widths = [max(map(len, entries)) for entries in zip(HEADINGS, *rows, strict=True)]
     left = max(WIDTH - sum(widths) + widths[REASON] - BETWEEN * (len(widths) - 1) - EDGES, NARROWEST)
     folded = ([Text(fill(entry, left) if at == REASON else entry) for at, entry in enumerate(row)] for row in rows)
     notes = [f"{encoding}: {_comparable(forecasts[encoding])}" for encoding in forecasts.predictions]
-    notes += [
-        f"{encoding}: at most {prediction.complexity_test:g} operators, at least {least:g}: another circuit may have "
-        "simpler labels"
-        for encoding, prediction in forecasts.predictions.items()
-        if (least := forecasts.src_at_least) and prediction.relation in IDEAL_RELATIONS and not prediction.generalizes
-        if least < (prediction.complexity_test or 0) < math.inf
-    ]
+    notes += _at_most(forecasts)
     if copy := forecasts.copy:
         notes.append(f"computed on a copy, scales {copy.words}; breaking scales times {copy.factor:g} [F]")
+        notes.append("copies are no guide to published results, least of all without a circuit: `lengthgen forecast`")
     return titled(
         f"Forecasts for {forecasts.title}",
         filled(HEADINGS, folded),
@@ -298,13 +291,27 @@ def forecast_table(forecasts: Forecasts) -> Group:
     )
 
 
+def _at_most(forecasts: Forecasts) -> list[str]:
+    """Return a sentence for each ideal relation that breaks and whose circuit may not be the simplest."""
+    from lengthgen.circuits.forecast.features import IDEAL_RELATIONS  # imports sympy
+
+    return [
+        f"{encoding}: at most {prediction.complexity_test:g} operators, at least {least:g}: another circuit may have "
+        "simpler labels"
+        for encoding, prediction in forecasts.predictions.items()
+        if (least := forecasts.src_at_least) and prediction.relation in IDEAL_RELATIONS and not prediction.generalizes
+        if least < (prediction.complexity_test or 0) < math.inf
+    ]
+
+
 def _comparable(forecast: Forecast) -> str:
     """Return how many comparable runs a forecast counts, and how far it had to go for them."""
     counted = forecast.comparable
     if forecast.out_of_depth and not forecast.recorded.runs:
         return f"out of its depth: of all {counted.runs:,} counted runs, {counted.generalize:,} generalized"
     near = "" if not forecast.distance else f", at distance {forecast.distance} [F]"
-    return f"{counted.runs:,} comparable runs{near}, {counted.generalize:,} generalized"
+    tasks = f"{forecast.comparable_tasks:,} task{'s' if forecast.comparable_tasks != 1 else ''}"
+    return f"{counted.runs:,} comparable runs of {tasks}{near}, {counted.generalize:,} generalized"
 
 
 def rules_table(forecasts: Forecasts) -> Group:
@@ -320,6 +327,7 @@ def rules_table(forecasts: Forecasts) -> Group:
         "What the rules say [F], and the scale at which they expect a failure; they are explained in the glossary",
         filled(("encoding", "relation", "operators", "labels", *RULES.values()), rows),
         *(f"{encoding}: {prediction.why}" for encoding, prediction in forecasts.predictions.items()),
+        *_at_most(forecasts),
         "operators, labels: over the training scales -> over all scales; labels are those of arguments, which for the "
         "ideal relation are its roles (operator, slot) [F]",
     )

@@ -55,8 +55,8 @@ def test_forecasts_are_five_columns_of_eighty_characters(parity):
     assert lines[2].split() == ["encoding", "generalize", "breaks", "at", "because", "on", "record"]
     assert [*rows_of(lines, forecasts)] == [*forecasts.predictions]
     assert max(map(len, lines)) <= 80
-    counted = forecasts["rpe"].comparable
-    assert f"rpe: {counted.runs} comparable runs, {counted.generalize} generalized" in lines
+    counted, tasks = forecasts["rpe"].comparable, forecasts["rpe"].comparable_tasks
+    assert f"rpe: {counted.runs} comparable runs of {tasks} tasks, {counted.generalize} generalized" in lines
 
 
 def test_ideal_labels_of_a_circuit_that_may_not_be_the_simplest_are_told_as_at_most():

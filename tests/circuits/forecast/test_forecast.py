@@ -278,6 +278,27 @@ def test_runs_on_record_move_the_share_and_narrow_the_interval():
     assert all(0 <= low <= share <= high <= 1 for share, low, high in (unseen, failed))
 
 
+def test_the_fewer_tasks_the_wider_the_interval():
+    """Many runs of one task tell little about the next task, however its runs agree."""
+    nothing = OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter())
+    ends = []
+    for tasks in (1, 4, 40):
+        cells = [
+            replace(CELL, task=str(n), runs=600 // tasks, fit=600 // tasks, first_failures={}) for n in range(tasks)
+        ]
+        share, low, high = ask.posterior(replace(table_of(cells), concentrations=(2.8,) * 6), CELL.features, nothing)
+        assert low <= share <= high == pytest.approx(1, abs=0.02)
+        ends.append(low)
+    assert ends == sorted(ends) and ends[0] < 0.3 and ends[-1] > 0.7
+
+
+def test_intervals_allow_what_was_seen_also_where_few_tasks_are_counted(scored):
+    """Without counting tasks, 40 of 81 cells to length 150 lie in them."""
+    within = {name: part["within"] for name, part in scored["parts"].items()}
+    assert all(within[name] > 0.93 for name in ("new tasks", "random tasks", "fig2", "published, to 48"))
+    assert within["published, to 150"] > 0.9
+
+
 def test_the_middle_leaves_out_a_tenth_at_both_ends():
     assert middle(Counter({6: 1, 7: 8, 20: 1})) == (7, 7, 7)
     assert middle(Counter()) is None
