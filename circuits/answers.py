@@ -42,7 +42,8 @@ class Answers:
             raise self.error(f"{self.owner}: {what} must be a function, not {shown(function)}")
 
         def fails(*arguments: Any) -> str:
-            last = next(each for each in reversed(arguments) if not isinstance(each, random.Random))
+            sources = random.Random | np.random.Generator
+            last = next(each for each in reversed(arguments) if not isinstance(each, sources))
             if isinstance(last, np.ndarray):
                 last = f"{len(last):,} prompts"
             elif isinstance(last, tuple):
@@ -97,11 +98,11 @@ class Answers:
         return bool(answer)
 
     def vectorised(self, answer: Any) -> NDArray[Any]:
-        """Return the outputs of many prompts: integers of any shape."""
-        outputs = np.asarray(answer)
-        if outputs.dtype.kind not in "biu":
-            raise self.error(f"{self.owner}: the vectorised function must give integers, not {outputs.dtype}")
-        return outputs
+        """Return what a vectorised function gives for many prompts: integers, True or False, of any shape."""
+        array = np.asarray(answer)
+        if array.dtype.kind not in "biu":
+            raise self.error(f"{self.owner}: a vectorised function must give integers, not {array.dtype}")
+        return array
 
     def steps(self, answer: Any) -> list[tuple[str, tuple[int, ...]]]:
         """Return the steps of a reference circuit: operator and arguments."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lengthgen.circuits.task import Step, Task, TaskError, Tokens
+from lengthgen.circuits.task import Step, Task, TaskError, Tokens, combinations_of
 from lengthgen.circuits.trace import SAMPLE, Trace, trace
 
 PAD = "_"
@@ -116,17 +116,29 @@ def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]
 
     `kept` is a function from "is this a PAD?" for each token of a prompt to the indices of the task's own tokens.
     """
-    pad = len(task.alphabet)
+    pad, alphabet = len(task.alphabet), (*task.alphabet, PAD)
     own_vectorised, own_valid, own_right = task.vectorised, task.valid, task.right
     own_choices = cache(task.choices)
 
     def own(symbols: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(symbols[index] for index in kept([symbol == PAD for symbol in symbols]))
 
+    def own_tokens(prompts: Tokens) -> Tokens:
+        """Return the task's own tokens in prompts of one scale, which have them at the same places."""
+        # Transposed to keep the position-major layout in memory.
+        return prompts.T[kept((prompts[0] == pad).tolist())].T
+
     def vectorised(prompts: Tokens) -> Tokens:
         assert own_vectorised is not None
-        # Transposed to keep the position-major layout in memory.
-        return np.asarray(own_vectorised(prompts.T[kept((prompts[0] == pad).tolist())].T))
+        return np.asarray(own_vectorised(own_tokens(prompts)))
+
+    def vectorised_draw(scale: int, count: int, rng: np.random.Generator) -> Tokens:
+        added = [added for added, _ in given(scale)]
+        numbers = [tuple(map(alphabet.index, allowed)) for added, allowed in given(scale) if added]
+        prompts = np.empty((len(added), count), dtype=np.uint8)
+        prompts[np.flatnonzero(np.invert(added))] = task.sample_prompts(scale, count, rng).T
+        prompts[np.flatnonzero(added)] = combinations_of(numbers, count, rng).T
+        return prompts.T
 
     @cache
     def given(scale: int) -> list[tuple[bool, Sequence[str]]]:
@@ -150,12 +162,14 @@ def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]
         return task.reference.apply(operator, symbols)
 
     return {
-        "alphabet": (*task.alphabet, PAD),
+        "alphabet": alphabet,
         "prompt": lambda scale: layout(scale).prompt,
         "generate": lambda symbols: task.generate(own(symbols)),
         "vectorised": vectorised if own_vectorised else None,
         "valid": (lambda symbols: own_valid(own(symbols))) if own_valid else None,
         "draw": draw if task.draw else None,
+        "vectorised_valid": (lambda prompts: task.are_valid(own_tokens(prompts))) if own_valid else None,
+        "vectorised_draw": vectorised_draw if task.vectorised_draw else None,
         "right": (lambda symbols: own_right(own(symbols))) if own_right else None,
         "reference": replace(task.reference, steps=steps, apply=apply) if task.reference else None,
     }

@@ -36,7 +36,8 @@ MAX_COMBINATIONS = 1 << 16
 """Largest number of combinations of symbols from which the valid prompts of a scale are all picked out."""
 MAX_REJECTED = 1_000
 """Largest number of random combinations that are drawn for one valid prompt."""
-
+COMPARED = 16
+"""Number of rows of a batch on which a vectorised function is compared with the plain one."""
 
 Step = tuple[str, tuple[int, ...]]
 """Step of a reference circuit: the name of its operator and its arguments, earlier positions from 1."""
@@ -126,6 +127,10 @@ class Task(Brief):
         valid: function from a combination of symbols, a tuple, to True if it is a prompt. None if all are.
         draw: function from n and a random.Random to one prompt of scale n drawn with it: the distribution of training
             and test. None for the uniform distribution over the valid prompts. SRC depends on the prompts alone.
+        vectorised_valid: optional fast version of `valid`, from uint8 [count, prompt length] to bool [count]. Part of
+            every result is checked against `valid`.
+        vectorised_draw: optional fast version of `draw`, from n, a count and a numpy.random.Generator to as many
+            prompts of scale n, integers [count, prompt length]. Training and test draw with it in place of `draw`.
         right: function from one prompt to all its right outputs, that of `generate` among them. None if there is one.
 
     Raises:
@@ -142,6 +147,8 @@ class Task(Brief):
     valid: Callable[[tuple[str, ...]], bool] | None = None
     draw: Callable[[int, random.Random], Sequence[str]] | None = None
     right: Callable[[tuple[str, ...]], Sequence[Sequence[str]]] | None = None
+    vectorised_valid: Callable[[Tokens], NDArray[np.bool_]] | None = None
+    vectorised_draw: Callable[[int, int, np.random.Generator], NDArray[Any]] | None = None
 
     def __post_init__(self) -> None:
         require_name(self.name, "name of a task", TaskError)
@@ -156,9 +163,14 @@ class Task(Brief):
             ("valid", read.valid, "valid", "on {}"),
             ("draw", read.output, "draw", "at scale {}"),
             ("right", read.right, "right", "on prompt {}"),
+            ("vectorised_valid", read.vectorised, "the vectorised valid", "on {}"),
+            ("vectorised_draw", read.vectorised, "the vectorised draw", "for {} prompts"),
         ):
             if (function := getattr(self, name)) is not None or name in ("prompt", "generate"):
                 object.__setattr__(self, name, read.guarded(function, reads, what, where))
+        for name in ("valid", "draw"):
+            if getattr(self, f"vectorised_{name}") is not None and getattr(self, name) is None:
+                raise self.error(f"vectorised_{name} is a fast version of `{name}`, which is missing: give both")
         if self.reference is not None:
             object.__setattr__(self, "reference", self._guarded_reference(self.reference, read))
 
@@ -266,8 +278,27 @@ class Task(Brief):
         for tokens, allowed in zip(combinations.T, self.choices(scale), strict=True):
             are &= np.isin(tokens, allowed)
         if self.valid is not None:
-            are[are] = [self.valid(self._symbols_of(combination)) for combination in combinations[are].tolist()]
+            are[are] = self.are_valid(combinations[are])
         return are
+
+    def are_valid(self, combinations: Tokens) -> NDArray[np.bool_]:
+        """Return which combinations of tokens that one scale allows are valid, bool [count].
+
+        Raise TaskError if there is no `valid`, or the vectorised version disagrees with it.
+        """
+
+        def by_symbols(some: Tokens) -> NDArray[np.bool_]:
+            if self.valid is None:
+                raise self.error("there is no `valid` to ask")
+            return np.array([self.valid(self._symbols_of(each)) for each in some.tolist()], dtype=np.bool_)
+
+        if self.vectorised_valid is None or not len(combinations):
+            return by_symbols(combinations)
+        rows = _spread(len(combinations))
+        are = self.vectorised_valid(_read_only(combinations))
+        if are.shape != (len(combinations),) or (are[rows] != by_symbols(combinations[rows])).any():
+            raise self.error("the vectorised valid disagrees with valid; mend or remove it")
+        return are.astype(np.bool_)
 
     def sample_prompts(self, scale: int, count: int, rng: np.random.Generator) -> Tokens:
         """Return `count` prompts of one scale drawn independently by the task's distribution.
@@ -279,20 +310,26 @@ class Task(Brief):
             uint8 [count, prompt tokens].
 
         Raises:
-            TaskError: as `layout`; `draw` gives no prompt of the scale; or there is no `draw`, and hardly any
-                combination of symbols is valid.
+            TaskError: as `layout`; `draw` or its vectorised version gives no prompt of the scale; or there is no
+                `draw`, and hardly any combination of symbols is valid.
         """
         choices = self.choices(scale)
+        if self.vectorised_draw is not None:
+            prompts = self.vectorised_draw(scale, count, rng)
+            right = prompts.shape == (count, len(choices)) and (prompts < UNDEFINED).all() and (prompts >= 0).all()
+            if not right or not self.are_prompts(scale, prompts.astype(np.uint8)).all():
+                raise self.error(f"the vectorised draw gives other than {count:,} prompts of scale {scale}")
+            return prompts.astype(np.uint8).T.copy().T
         if self.draw is not None:
             source = random.Random(rng.bytes(16))
             drawn = [self.drawn(scale, choices, source) for _ in range(count)]
             return np.array(drawn, dtype=np.uint8).reshape(count, len(choices)).T.copy().T
         if self.valid is None:
-            return self._combinations(choices, count, rng)
+            return combinations_of(choices, count, rng)
         prompts = np.empty((0, len(choices)), dtype=np.uint8)
         tried = 0
         while len(prompts) < count:
-            drawn_now = self._combinations(choices, max(MAX_REJECTED, count), rng)
+            drawn_now = combinations_of(choices, max(MAX_REJECTED, count), rng)
             prompts = np.concatenate([prompts, drawn_now[self.are_prompts(scale, drawn_now)]])
             tried += len(drawn_now)
             if tried > MAX_REJECTED * (len(prompts) + 1):
@@ -301,16 +338,6 @@ class Task(Brief):
                     "give the task a function `draw` that draws a prompt"
                 )
         return prompts[:count].T.copy().T
-
-    def _combinations(self, choices: list[tuple[int, ...]], count: int, rng: np.random.Generator) -> Tokens:
-        """Return combinations of allowed tokens drawn uniformly, uint8 [count, prompt tokens], position-major."""
-        prompts = np.empty((len(choices), count), dtype=np.uint8)
-        # All positions with the same choices are drawn at once.
-        for symbols in dict.fromkeys(choices):
-            positions = [position for position, allowed in enumerate(choices) if allowed == symbols]
-            indices = rng.integers(len(symbols), size=(len(positions), count), dtype=np.uint8)
-            prompts[positions] = np.array(symbols, dtype=np.uint8).take(indices)
-        return prompts.T
 
     def drawn(self, scale: int, choices: Sequence[tuple[int, ...]], source: random.Random) -> list[int]:
         """Return the tokens of a prompt of one scale that `draw` gives; `choices` has those allowed at each place.
@@ -364,17 +391,14 @@ class Task(Brief):
         Raise TaskError if an output is empty, lengths differ without an `end`, an output does not end with it, a symbol
         is not in the alphabet, `generate` fails, or the vectorised version disagrees with it.
         """
-        # Compared rows are spread over the batch: neighbours in a lexicographic list differ in the last symbols only.
-        rows = np.unique(np.linspace(0, len(prompts) - 1, 16).astype(np.int64))
+        rows = _spread(len(prompts))
         if self.vectorised is None:
             outputs = self._plain_outputs(prompts)
             if not _equal_outputs(self._plain_outputs(prompts[rows]), outputs[rows]):
                 raise self.error("generate gives other output on a second call; make it a function")
             return outputs
         plain = self._plain_outputs(prompts[rows])
-        read_only = prompts.view()
-        read_only.flags.writeable = False  # else the function could change the prompts it is checked on
-        given = self.vectorised(read_only)
+        given = self.vectorised(_read_only(prompts))
         right, outputs = given.ndim == 2 and len(given) == len(prompts), given
         if right and self.end is not None:
             ends = given == self._number[self.end]
@@ -487,6 +511,34 @@ class Task(Brief):
 
     def _brief(self) -> str:
         return f"{self.name}: symbols {' '.join(self.alphabet)}"
+
+
+def combinations_of(choices: Sequence[tuple[int, ...]], count: int, rng: np.random.Generator) -> Tokens:
+    """Return combinations of allowed tokens drawn uniformly, uint8 [count, prompt tokens], position-major."""
+    prompts = np.empty((len(choices), count), dtype=np.uint8)
+    # All positions with the same choices are drawn at once.
+    for symbols in dict.fromkeys(choices):
+        positions = [position for position, allowed in enumerate(choices) if allowed == symbols]
+        indices = rng.integers(len(symbols), size=(len(positions), count), dtype=np.uint8)
+        # As `symbols[indices]`, which would first turn each index into a number of eight bytes.
+        drawn = indices.tobytes().translate(bytes(symbols).ljust(256, b"\0"))
+        prompts[positions] = np.frombuffer(drawn, dtype=np.uint8).reshape(indices.shape)
+    return prompts.T
+
+
+def _spread(count: int) -> NDArray[np.int64]:
+    """Return the rows of a batch that are compared with the plain version of a function.
+
+    They are spread over the batch: neighbours in a lexicographic list differ in the last symbols only.
+    """
+    return np.unique(np.linspace(0, count - 1, COMPARED).astype(np.int64))
+
+
+def _read_only(tokens: Tokens) -> Tokens:
+    """Return a view that a user's function cannot change: it is checked on the same tokens."""
+    view = tokens.view()
+    view.flags.writeable = False
+    return view
 
 
 def _equal_outputs(first: NDArray[Any], second: NDArray[Any]) -> bool:

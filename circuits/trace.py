@@ -179,21 +179,30 @@ def _lengthened(tokens: Tokens, length: int) -> Tokens:
 def _near_among(prompts: Tokens, choices: list[tuple[int, ...]]) -> NDArray[np.int64]:
     """Return pairs of some prompts that differ in one position, or by an exchange of two neighbouring tokens.
 
-    int64 [pairs, 2]; `choices` has the tokens allowed at each prompt position.
+    int64 [pairs, 2]; `choices` has the tokens allowed at each prompt position, of which MAX_COMBINATIONS combinations
+    exist at most.
     """
-    changed, of = _exchanged(prompts)
-    changes, rows = [changed], [of]
+    # A combination as a number, the last position first: each token adds its place among those allowed.
+    strides = np.cumprod([1, *(len(symbols) for symbols in choices)])
+    added = np.full((len(choices), UNDEFINED), -strides[-1])
     for position, symbols in enumerate(choices):
-        following = np.arange(UNDEFINED, dtype=np.uint8)
-        following[list(symbols)] = [*symbols[1:], symbols[0]]
-        changed = prompts.copy()
-        changed[:, position] = following[changed[:, position]]
-        changes.append(changed)
-        rows.append(np.arange(len(prompts)))
-    number = np.unique(np.concatenate([prompts, *changes]), axis=0, return_inverse=True)[1].reshape(-1)
-    row_of = np.full(number.max() + 1, -1)
-    row_of[number[: len(prompts)]] = np.arange(len(prompts))
-    pairs = np.stack([np.concatenate(rows), row_of[number[len(prompts) :]]], axis=1)
+        added[position, list(symbols)] = np.arange(len(symbols)) * strides[position]
+
+    def numbers(combinations: Tokens) -> NDArray[np.int64]:
+        """Return the numbers of combinations, negative where a token is not allowed."""
+        each: NDArray[np.int64] = added[np.arange(len(choices)), combinations]
+        return np.asarray(each.sum(axis=1))
+
+    row_of = np.full(strides[-1], -1)
+    row_of[numbers(prompts)] = rows = np.arange(len(prompts))
+    exchanged, of = _exchanged(prompts)
+    own, others, first = numbers(prompts), [numbers(exchanged)], [of]
+    for position, symbols in enumerate(choices):
+        place = own // strides[position] % len(symbols)
+        others.append(own + ((place + 1) % len(symbols) - place) * strides[position])
+        first.append(rows)
+    number = np.concatenate(others)
+    pairs = np.stack([np.concatenate(first), np.where(number < 0, -1, row_of[np.maximum(number, 0)])], axis=1)
     near: NDArray[np.int64] = pairs[(pairs[:, 1] >= 0) & (pairs[:, 0] != pairs[:, 1])]
     return near
 

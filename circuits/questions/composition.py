@@ -66,4 +66,6 @@ def after(second: Task, first: Task, *, as_prompt: Callable[[Symbols], Symbols] 
         generate=generate,
         valid=first.valid,
         draw=first.draw,
+        vectorised_valid=first.vectorised_valid,
+        vectorised_draw=first.vectorised_draw,
     )

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lengthgen.circuits.task import Reference, Step, Task
+from lengthgen.circuits.task import Reference, Step, Task, Tokens
 from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task, digits_of
 from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 
@@ -193,6 +194,12 @@ def subtraction(base: int = 2) -> Task:
         n = len(symbols) // 2 - 1
         return [*map(int, symbols[n - 1 :: -1])] >= [*map(int, symbols[-2:n:-1])]
 
+    def vectorised_valid(prompts: Tokens) -> NDArray[np.bool_]:
+        n = prompts.shape[1] // 2 - 1
+        a, b = prompts[:, n - 1 :: -1], prompts[:, -2:n:-1]
+        rows, highest = np.arange(len(prompts)), np.argmax(a != b, axis=1)
+        return np.asarray(a[rows, highest] >= b[rows, highest])
+
     return digit_task(
         name="subtraction",
         base=base,
@@ -203,4 +210,5 @@ def subtraction(base: int = 2) -> Task:
         steps=steps,
         apply=apply,
         valid=valid,
+        vectorised_valid=vectorised_valid,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lengthgen.circuits.task import Step, Task, TaskError
+from lengthgen.circuits.task import Step, Task, TaskError, Tokens
 from lengthgen.circuits.tasks.digits import digit_task
 
 
@@ -43,7 +43,14 @@ def parity_sparse() -> Task:
     def draw(n: int, source: random.Random) -> list[str]:
         return [*("1" if source.random() * n < 1 else "0" for _ in range(n)), "="]
 
-    return replace(counter(2), name="parity-sparse", draw=draw)
+    def vectorised_draw(n: int, count: int, rng: np.random.Generator) -> Tokens:
+        prompts = np.full((n + 1, count), alphabet.index("="), dtype=np.uint8)
+        prompts[:n] = rng.random((n, count)) * n < 1
+        return prompts.T
+
+    dense = counter(2)
+    alphabet = dense.alphabet
+    return replace(dense, name="parity-sparse", draw=draw, vectorised_draw=vectorised_draw)
 
 
 def parity_online() -> Task:

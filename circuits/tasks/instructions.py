@@ -60,6 +60,10 @@ def stack() -> Task:
         bits = source.randint(1, max(n - 1, 1))
         return [*source.choices(_STACK[:2], k=bits), *source.choices((*_PUSHES, _POP), k=n - bits), "="]
 
+    def vectorised_valid(prompts: Tokens) -> NDArray[np.bool_]:
+        is_bit = prompts < 2
+        return np.asarray(~(is_bit[:, 1:] & ~is_bit[:, :-1]).any(axis=1))
+
     return Task(
         name="stack",
         alphabet=_STACK,
@@ -71,6 +75,7 @@ def stack() -> Task:
             not any(before in (*_PUSHES, _POP) and after in _STACK[:2] for before, after in pairwise(symbols))
         ),
         draw=draw,
+        vectorised_valid=vectorised_valid,
     )
 
 

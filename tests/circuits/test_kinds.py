@@ -196,7 +196,7 @@ def test_only_valid_prompts_count() -> None:
     task = load("subtraction", base=2)
     assert len(trace(task, 2).prompts) == 10
     assert src(replace(task, reference=None), traces_up_to(task, 3), 5).values == {1: 1, 2: 1, 3: 1}
-    unrestricted = replace(task, valid=None, draw=None)
+    unrestricted = replace(task, valid=None, vectorised_valid=None)
     assert len(trace(unrestricted, 2).prompts) == 16
 
 

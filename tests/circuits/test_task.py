@@ -118,6 +118,34 @@ def test_a_wrong_vectorised_function_is_refused(twin: Task) -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"vectorised_valid": lambda rows: rows[:, 0] == 1}, "the vectorised valid disagrees with valid"),
+        ({"vectorised_valid": lambda rows: (rows[:, 0] == 0)[1:]}, "the vectorised valid disagrees with valid"),
+        ({"vectorised_valid": lambda rows: rows[:, 0] / 2}, "a vectorised function must give integers, not float64"),
+        ({"vectorised_valid": lambda rows: 1 // 0}, "the vectorised valid fails on .* prompts: ZeroDivisionError"),
+        ({"vectorised_draw": lambda n, count, rng: np.zeros((count, n))}, "must give integers, not float64"),
+        ({"vectorised_draw": lambda n, count, rng: [[0, 0, 2]]}, "gives other than 9 prompts of scale 2"),
+        ({"vectorised_draw": lambda n, count, rng: [[1, 0, 2]] * count}, "gives other than 9 prompts of scale 2"),
+        ({"vectorised_draw": lambda n, count, rng: [[256, 0, 2]] * count}, "gives other than 9 prompts of scale 2"),
+        ({"vectorised_draw": lambda n, count, rng: 1 // 0}, "fails for 9 prompts: ZeroDivisionError"),
+    ],
+)
+def test_a_wrong_fast_version_of_valid_or_draw_is_refused(changes: dict[str, Any], says: str) -> None:
+    """A prompt must begin with 0."""
+    slow = {"valid": lambda prompt: prompt[0] == "0", "draw": lambda n, source: [*"0" * n, "="]}
+    task = _task(**(slow | ({"draw": None} if "vectorised_valid" in changes else {}) | changes))
+    with pytest.raises(TaskError, match=says):
+        task.sample_prompts(2, 9, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["valid", "draw"])
+def test_a_fast_version_of_nothing_is_refused(name: str) -> None:
+    with pytest.raises(TaskError, match=f"vectorised_{name} is a fast version of `{name}`, which is missing"):
+        _task(**{f"vectorised_{name}": lambda *_: None})
+
+
+@pytest.mark.parametrize(
     ("draw", "says"),
     [
         (lambda n, source: ["0"], "draw gives 0, which is no prompt of scale 2"),

@@ -2,13 +2,15 @@
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import accumulate, pairwise, takewhile
+from itertools import accumulate, pairwise, product, takewhile
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import chi2_contingency
 
 from lengthgen.circuits.answers import MAX_SYMBOLS
 from lengthgen.circuits.circuit import CircuitError
@@ -16,7 +18,7 @@ from lengthgen.circuits.formats import FORMATS, aligned, in_format
 from lengthgen.circuits.reference import reference_circuit, reference_complexity
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.tables import keys_of
-from lengthgen.circuits.task import UNDEFINED, Reference, Task, TaskError, Tokens
+from lengthgen.circuits.task import UNDEFINED, Reference, Task, TaskError, Tokens, combinations_of
 from lengthgen.circuits.tasks import TASKS, load
 from lengthgen.circuits.trace import trace
 
@@ -46,6 +48,38 @@ def test_the_vectorised_twin_gives_what_the_plain_generator_gives_in_every_forma
             prompts = task.sample_prompts(scale, 12, np.random.default_rng(scale))
             outputs, expected = task.outputs(prompts), by_generator.outputs(prompts)
             np.testing.assert_array_equal(outputs, expected, f"{format}, scale {scale}")
+
+
+@pytest.mark.parametrize("name", [name for name in TASKS if load(name).vectorised_valid])
+def test_the_fast_version_of_valid_knows_every_prompt_in_every_format(name: str) -> None:
+    for format, scale in product(FORMATS, (1, 4, 5)):
+        task = in_format(load(name, base=3 if name == "subtraction" else None), format, largest_scale=5)
+        combinations = combinations_of(task.choices(scale), 2_000, np.random.default_rng(0))
+        are = task.are_valid(combinations)
+        np.testing.assert_array_equal(are, replace(task, vectorised_valid=None).are_valid(combinations), str(scale))
+        assert scale == 1 or 0 < are.sum() < len(are)
+
+
+@pytest.mark.parametrize("name", [name for name in TASKS if load(name).vectorised_draw])
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_fast_version_of_draw_has_its_distribution(name: str, format: str) -> None:
+    """Own symbols of a prompt are compared by the chi-squared test, every place of filler by its mean."""
+    for scale in (1, 3):
+        task, own = in_format(load(name), format, largest_scale=3), load(name)
+        slow, fast = (
+            each.sample_prompts(scale, 4_000, np.random.default_rng(1))
+            for each in (replace(task, vectorised_draw=None), task)
+        )
+        constant = [place for place, symbols in enumerate(task.choices(scale)) if len(symbols) == 1]
+        assert len(slow) == len(fast) == 4_000 and (fast[:, constant] == slow[:, constant]).all()
+        if format == "filled":
+            means = (slow.mean(axis=0), fast.mean(axis=0))
+            np.testing.assert_allclose(*means, atol=4 * len(task.alphabet) / 2 / math.sqrt(4_000))
+            continue
+        seen = [Counter(map(tuple, each.tolist())) for each in (slow, fast)]
+        table = [[counts[prompt] for prompt in seen[0] | seen[1]] for counts in seen]
+        assert len(table[0]) > 1 or len(own.choices(scale)) == 2
+        assert len(table[0]) == 1 or chi2_contingency(table).pvalue > 0.001
 
 
 def _low(digits: list[int], base: int) -> int:

@@ -147,7 +147,7 @@ MADE = {
         "task(vectorised=raising(SystemExit(0)))",
         "the vectorised function fails on 2 prompts: SystemExit: 0",
     ),
-    "twin is None": ("task(vectorised=lambda p: None)", "the vectorised function must give integers, not object"),
+    "twin is None": ("task(vectorised=lambda p: None)", "a vectorised function must give integers, not object"),
     "twin is ragged": ("task(vectorised=uneven)", "the vectorised function fails on 2 prompts: ValueError"),
     "twin of floats": ("task(vectorised=lambda p: p[:, :-1] * 1.0)", "must give integers, not float64"),
     "twin of NaN": ("task(vectorised=lambda p: p[:, :-1] * np.nan)", "must give integers, not float"),
