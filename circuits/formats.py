@@ -118,7 +118,6 @@ def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]
     """
     pad, alphabet = len(task.alphabet), (*task.alphabet, PAD)
     own_vectorised, own_valid, own_right = task.vectorised, task.valid, task.right
-    own_choices = cache(task.choices)
 
     def own(symbols: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(symbols[index] for index in kept([symbol == PAD for symbol in symbols]))
@@ -145,7 +144,7 @@ def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]
         return layout(scale).given()
 
     def draw(scale: int, rng: random.Random) -> list[str]:
-        drawn = iter(task.drawn(scale, own_choices(scale), rng))
+        drawn = iter(task.drawn(scale, rng))
         return [
             task.alphabet[next(drawn)] if not added else allowed[0] if len(allowed) == 1 else rng.choice(allowed)
             for added, allowed in given(scale)

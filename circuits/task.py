@@ -322,8 +322,12 @@ class Task(Brief):
             return prompts.astype(np.uint8).T.copy().T
         if self.draw is not None:
             source = random.Random(rng.bytes(16))
-            drawn = [self.drawn(scale, choices, source) for _ in range(count)]
-            return np.array(drawn, dtype=np.uint8).reshape(count, len(choices)).T.copy().T
+            drawn = np.array([self.drawn(scale, source) for _ in range(count)], dtype=np.uint8)
+            prompts = drawn.reshape(count, len(choices))
+            are = self.are_prompts(scale, prompts)
+            if not are.all():
+                raise self._no_prompt(scale, prompts[~are][0])
+            return prompts.T.copy().T
         if self.valid is None:
             return combinations_of(choices, count, rng)
         prompts = np.empty((0, len(choices)), dtype=np.uint8)
@@ -339,18 +343,16 @@ class Task(Brief):
                 )
         return prompts[:count].T.copy().T
 
-    def drawn(self, scale: int, choices: Sequence[tuple[int, ...]], source: random.Random) -> list[int]:
-        """Return the tokens of a prompt of one scale that `draw` gives; `choices` has those allowed at each place.
-
-        Raise TaskError if it gives no prompt of the scale.
-        """
+    def drawn(self, scale: int, source: random.Random) -> list[int]:
+        """Return the tokens that `draw` gives for one scale. Raise TaskError unless they are as many as in a prompt."""
         assert self.draw is not None
-        symbols = self.draw(scale, source)
-        numbers = self._numbers(symbols, f"the prompt drawn for scale {scale}")
-        allowed = len(numbers) == len(choices) and all(map(tuple.__contains__, choices, numbers))
-        if not allowed or not (self.valid is None or self.valid(tuple(symbols))):
-            raise self.error(f"draw gives {self.text(numbers)}, which is no prompt of scale {scale}")
+        numbers = self._numbers(self.draw(scale, source), f"the prompt drawn for scale {scale}")
+        if len(numbers) != len(self._layout(scale).given):
+            raise self._no_prompt(scale, numbers)
         return numbers
+
+    def _no_prompt(self, scale: int, tokens: Sequence[int] | Tokens) -> TaskError:
+        return self.error(f"draw gives {self.text(tokens)}, which is no prompt of scale {scale}")
 
     def sequences(self, scale: int, prompts: Tokens) -> Tokens:
         """Return prompts with their outputs, each token at its position; UNDEFINED after the end of a sequence.
