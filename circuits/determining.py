@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lengthgen.circuits.clock import LOOK, Clock
 from lengthgen.circuits.tables import clashing, counted_steps, keys_of, remember_entries
 from lengthgen.circuits.task import UNDEFINED, Tokens
-from lengthgen.circuits.trace import Trace
+from lengthgen.circuits.trace import Trace, distinct_rows
 
 MAX_SETS = 300
 """Largest number of determining sets that are searched for one step."""
@@ -72,7 +72,7 @@ def _clashes(trace: Trace, position: int, rows: list[int]) -> tuple[NDArray[np.i
     if count <= _DENSE:
         keys = keys_of(tokens[rows], trace.symbols)
     else:
-        keys = np.unique(tokens[rows], axis=1, return_inverse=True)[1].reshape(-1)
+        keys = distinct_rows(tokens[rows].T)[1]
         count = len(keys)
     return clashing(keys, output, count), keys
 

@@ -241,8 +241,25 @@ def _sample(task: Task, scale: int, choices: list[tuple[int, ...]]) -> tuple[Tok
     if task.end is not None:
         prompts = np.concatenate([prompts, _with_longer_outputs(task, scale, choices, prompts)])
     pairs = np.stack([first, len(bases) + np.arange(len(first))], axis=1)
-    unique_rows, row_of = np.unique(prompts, axis=0, return_index=True, return_inverse=True)[1:]
-    return prompts[unique_rows], row_of.reshape(-1)[pairs]
+    unique_rows, row_of = distinct_rows(prompts)
+    return prompts[unique_rows], row_of[pairs]
+
+
+def distinct_rows(rows: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct rows of uint8 [rows, columns] in lexicographic order, and of each row its number among them.
+
+    Both are indices: of the first of equal rows, int64 [distinct], and int64 [rows].
+    """
+    # Five times as fast as np.unique over an axis: eight tokens are compared as one number.
+    padded = np.zeros((len(rows), -(-rows.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : rows.shape[1]] = rows
+    words = padded.view(">u8").astype(np.uint64)
+    order = np.lexsort(words.T[::-1])
+    begins = np.ones(len(rows), dtype=np.bool_)
+    begins[1:] = (words[order][1:] != words[order][:-1]).any(axis=1)
+    row_of = np.empty(len(rows), dtype=np.int64)
+    row_of[order] = np.cumsum(begins) - 1
+    return order[begins], row_of
 
 
 def _with_longer_outputs(task: Task, scale: int, choices: list[tuple[int, ...]], prompts: Tokens) -> Tokens:
