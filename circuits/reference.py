@@ -5,7 +5,6 @@ from itertools import product
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lengthgen.circuits.circuit import Circuit, Wiring
 from lengthgen.circuits.determining import determines
@@ -69,12 +68,12 @@ def reference_complexity(task: Task, arity: int, largest_scale: int) -> dict[int
 
 
 def check_reference(task: Task, traces: Iterable[Trace]) -> None:
-    """Check the reference circuit on every input of the traces.
+    """Check the reference circuit on every input of the traces. A task keeps what was right, which is not asked again.
 
     Raise TaskError if the circuit does not compute some step, or reads a position that is not earlier; names the first.
     """
     symbols = len(task.alphabet)
-    right: dict[str, NDArray[np.int64]] = {}  # operator -> numbers key * symbols + value of entries that it has
+    right = task.reference_entries  # operator -> numbers key * symbols + value of entries that it has
     for trace in traces:
         steps = _steps(task, trace.scale)
         # A sample may lack the prompts of the longest outputs.

@@ -484,6 +484,11 @@ class Task(Brief):
         return {}
 
     @cached_property
+    def reference_entries(self) -> dict[str, NDArray[np.int64]]:
+        """Entries of the reference circuit that were found right before (`lengthgen.circuits.reference`)."""
+        return {}
+
+    @cached_property
     def traces(self) -> dict[int, Any]:
         """Small traces of scales asked for before (`lengthgen.circuits.trace.trace`)."""
         return {}
