@@ -105,6 +105,10 @@ def with_codes_on_scores(encoding: Encoding) -> Encoding:
     )
 
 
+with_codes_that_grow = with_law("embed", lambda embed, position: embed(position) + sp.Matrix([position, position**2]))
+"""Add the position and its square to the codes."""
+
+
 def with_vectors_on_scores(encoding: Encoding) -> Encoding:
     """Move the vectors added to keys into the logits, as the sum of their components."""
     vector: Law = encoding.relative_key  # type: ignore[assignment]

@@ -25,6 +25,7 @@ from sympy.core.function import AppliedUndef
 
 from lengthgen.theory import laws
 from lengthgen.theory.domains import assumed
+from lengthgen.theory.encodings.absolute import Haar
 from lengthgen.theory.encodings.encoding import LENGTH, Actions, Encoding, Family, Law, Normaliser
 from lengthgen.theory.formula import asymptotics
 from lengthgen.theory.formula.asymptotics import leading_term
@@ -116,8 +117,11 @@ def far_cases(encoding: Encoding) -> Cases:
 def bounded(encoding: Encoding) -> bool | None:
     """True if the effect of positions on a score is bounded over all distances and parameters; None if not decided.
 
-    A window leaves finitely many distances, so it bounds all scores that depend on the distance alone.
+    A window leaves finitely many distances, so it bounds all scores that depend on the distance alone. Codes that are
+    added to the content must be bounded themselves.
     """
+    if encoding.embed and not (codes := _are_bounded(encoding.embed(_far_position(encoding)), encoding)):
+        return codes
     if encoding.window is not sp.oo and laws.decide_law(encoding, Law.RELATIVE).holds:
         return True
     _, factor = without_query_factor(encoding)
@@ -126,6 +130,34 @@ def bounded(encoding: Encoding) -> bool | None:
         return None if limit is None else False
     unbounded = _any_case(_cases_without_window(encoding), _UNBOUNDED)
     return None if unbounded is None else not unbounded
+
+
+def _far_position(encoding: Encoding) -> sp.Expr:
+    return positions_of(encoding, _POSITION + DISTANCE, _POSITION)[0]
+
+
+def _are_bounded(codes: sp.Matrix, encoding: Encoding) -> bool | None:
+    """True if all entries of codes are bounded over all positions; False if one goes to infinity; None if undecided.
+
+    Bounded are sines of real arguments, entries of tables, Legendre polynomials, whose points lie in [-1, 1], and Haar
+    functions; no position may be left beside them. A drawn position, an integer, is at least its index.
+    """
+    families, places = {parameter.symbol for parameter in encoding.parameters}, {DISTANCE, _POSITION}
+
+    def without(part: sp.Basic) -> sp.Basic:
+        if not part.free_symbols & places:
+            return part
+        sine = isinstance(part, sp.sin | sp.cos) and part.args[0].is_real
+        member = isinstance(part, sp.Indexed) and part.base in families
+        if member and part.is_integer:
+            return part.indices[0]
+        bounded_part = sine or member or isinstance(part, sp.legendre | Haar)
+        return sp.Symbol("bounded", real=True) if bounded_part else part
+
+    rest = codes.applyfunc(lambda entry: entry.replace(lambda part: without(part) != part, without))
+    left = [entry for entry in rest if entry.free_symbols & places]
+    limits = [_limit_of(entry) for entry in left]
+    return False if any(end is not None and end.is_infinite for end in limits) else None if left else True
 
 
 def causal_only(encoding: Encoding) -> bool | None:

@@ -215,6 +215,8 @@ def _row_claim(encoding: Encoding) -> None:
         mutated.append(_other_causality(encoding))
     if encoding.normaliser is not Normaliser.SOFTMAX:
         mutated.append(("softmax", changed(normaliser=Normaliser.SOFTMAX)))
+    if encoding.embed:
+        mutated.append(("codes and (p, p^2) more", mutations.with_codes_that_grow))
     if encoding.window is not sp.oo:
         mutated.append(("without the window", changed(window=sp.oo)))
     if encoding.bias and encoding.rotate:
@@ -249,7 +251,8 @@ def _row_claim(encoding: Encoding) -> None:
             "content is constant, and so are gates; parameters take all values of their ranges",
             "limits of the bias and of D b'(D)/b(D) are those of leading terms, or else sympy's, as are the signs of "
             "the kernel's exponential rates",
-            "a learned function of a bounded argument is continuous, and entries of a table are bounded",
+            "a learned function of a bounded argument is continuous, and entries of a table are bounded; points of "
+            "Legendre polynomials lie in [-1, 1]",
         ),
         answers=("stated",),
         falsifiers=_falsifiers(mutated),

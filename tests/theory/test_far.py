@@ -329,6 +329,25 @@ def test_far_keys_of_a_structure_are_far_in_it(law, expected):
     assert far.causal_only(encoding) is False
 
 
+@pytest.mark.parametrize(
+    ("code", "bounded"),
+    [
+        (lambda p: sp.sin(p**2), True),
+        (lambda p: sp.Sum(sp.cos(p * K), (K, 0, 5)), True),
+        (lambda p: p**2, False),
+        (lambda p: sp.log(1 + p) * sp.sin(1), False),
+        (lambda p: p * sp.sin(p), None),
+        (sp.Function("f"), None),
+    ],
+)
+def test_codes_that_are_added_to_the_content_must_be_bounded_themselves(code, bounded):
+    encoding = replace(named("sinusoidal"), embed=lambda p: sp.Matrix([sp.cos(p), code(p)]))
+    assert far.bounded(encoding) is bounded
+
+
+K = sp.Symbol("k", integer=True)
+
+
 def test_an_undecided_bias_is_neither_bounded_nor_unbounded():
     encoding = biased(lambda d: (x - 1) * d)
     assert far.bounded(encoding) is None
