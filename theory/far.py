@@ -69,7 +69,8 @@ class FarField(StrEnum):
 
 
 _FALLING = {FarField.FASTER, FarField.EXPONENTIAL, FarField.STRETCHED, FarField.POLYNOMIAL, FarField.SLOWER}
-_UNBOUNDED = {*_FALLING, FarField.GROWING, FarField.SATURATED}
+UNBOUNDED = {*_FALLING, FarField.GROWING, FarField.SATURATED}
+"""Effects of a bias that is not bounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +129,7 @@ def bounded(encoding: Encoding) -> bool | None:
     limit = _limit_of(factor.xreplace({QUERY_POSITION: positions_of(encoding, DISTANCE, _POSITION)[0]}))
     if limit is None or limit.is_infinite:
         return None if limit is None else False
-    unbounded = _any_case(_cases_without_window(encoding), _UNBOUNDED)
+    unbounded = _any_case(_cases_without_window(encoding), UNBOUNDED)
     return None if unbounded is None else not unbounded
 
 
@@ -222,7 +223,7 @@ def _with_kernel(bias_case: FarCase, of_kernel: Cases) -> Cases:
     """
     if bias_case.behaviour is FarField.UNDEFINED:
         return (bias_case,)
-    if bias_case.behaviour in _UNBOUNDED and _excludes(of_kernel, FarField.GROWING):
+    if bias_case.behaviour in UNBOUNDED and _excludes(of_kernel, FarField.GROWING):
         return (bias_case,)
     if bias_case.behaviour is FarField.CONSTANT:
         return tuple(replace(case, where=_join_ranges(bias_case.where, case.where)) for case in of_kernel)

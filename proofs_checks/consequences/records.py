@@ -202,7 +202,11 @@ def _row_claim(encoding: Encoding) -> None:
     stated = _stated(encoding)
     learned = encoding.learned if stated.learned is None else stated.learned
     use = "causal use only" if stated.causal_only else "keys on both sides"
-    size = "bounded logits" if stated.bounded else "unbounded logits"
+    effects = {FarField(case.rpartition(": ")[2]) for case in stated.far.split("; ")}
+    unbounded = (
+        "unbounded logits" if effects <= {*far.UNBOUNDED, FarField.HIDDEN} else "logits unbounded for some parameters"
+    )
+    size = "bounded logits" if stated.bounded else unbounded
     weights = "" if encoding.normaliser is Normaliser.SOFTMAX else f", {encoding.normaliser} weights"
     one_more = Parameter(symbol=sp.Symbol("x"), meaning="none")
     mutated: list[Named] = [
