@@ -34,7 +34,7 @@ def few_wide_values() -> TimingComparison:
 
 
 def all_different() -> TimingComparison:
-    """Random numbers of 63 bits, almost all different: they take a hundred times as long as repeated ones."""
+    """Random numbers of 63 bits, almost all different, so that each is kept."""
     rng = np.random.default_rng(0)
     return _against_unique(
         "random numbers, all different",

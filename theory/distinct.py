@@ -65,15 +65,29 @@ def _first_queries(matrix: Matrix, above: Any) -> tuple[NDArray[np.int64], Any]:
             candidates &= block > above
         if most is not None:
             candidates &= block <= most
-        fresh, place = np.unique(block.T[candidates.T], return_index=True)  # the first place is that of the first query
-        new = np.isin(fresh, values, assume_unique=True, invert=True)
-        values = np.concatenate((values, fresh[new]))
-        first = np.concatenate((first, left + np.nonzero(candidates.T)[0][place[new]]))
+        entries = block.T[candidates.T]
+        fresh = np.sort(entries)
+        fresh = fresh[np.append(True, fresh[1:] != fresh[:-1])[: len(fresh)]]
+        at = np.searchsorted(values, fresh)
+        new, inside = np.ones(len(fresh), dtype=bool), at < len(values)
+        new[inside] = values[at[inside]] != fresh[inside]
+        if new.any():
+            place = _first_places(entries, fresh[new])  # that of the first query
+            values = np.insert(values, at[new], fresh[new])
+            first = np.insert(first, at[new], left + np.nonzero(candidates.T)[0][place])
         if len(values) > MOST:
-            kept = np.argsort(values)[: MOST // 2]
-            values, first = values[kept], first[kept]
+            values, first = values[: MOST // 2], first[: MOST // 2]
             most = values[-1]
     return first, most
+
+
+def _first_places(entries: Matrix, values: Matrix) -> NDArray[np.int64]:
+    """Index of the first entry that equals each of some ascending values."""
+    nearest = np.minimum(np.searchsorted(values, entries), len(values) - 1)
+    found = np.flatnonzero(values[nearest] == entries)[::-1]
+    places = np.empty(len(values), dtype=np.int64)
+    places[nearest[found]] = found  # of equal values the last assignment stays, which is the first entry
+    return places
 
 
 def check_upper_triangular(matrix: Matrix) -> None:
