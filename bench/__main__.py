@@ -68,9 +68,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--record", action="store_true", help="store all ratios, as those that later ones are held to")
     parser.add_argument("words", nargs="*", help="ask only the questions whose module or name has one of these words")
     options = parser.parse_args(arguments)
-    asked = [each for each in QUESTIONS if not options.words or any(word in _name(each) for word in options.words)]
-    if not asked or (options.record and options.words):
-        parser.error("no question has these words" if not asked else "--record stores all ratios: leave out the words")
+    questions = [each for each in QUESTIONS if not options.words or any(word in _name(each) for word in options.words)]
+    if not questions or (options.record and options.words):
+        parser.error("no question has these words" if not questions else "--record stores all ratios: leave out the words")
     here, before = environment(decoder.device()), dict[str, dict[str, float]]()
     print(f"{here['machine']}, {here['device']}, torch {here['versions']['torch']}, revision {here['revision']}")
     if not options.record:
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     print(f"{'ratio':>8} {'low':>8} {'high':>8} {'recorded':>8}  question")
     ratios: dict[str, dict[str, float]] = {}
     fallen: list[str] = []
-    for question in asked:
+    for question in questions:
         answer = question()
         if isinstance(answer, str):
             print(answer, flush=True)

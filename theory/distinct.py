@@ -84,9 +84,9 @@ def _first_queries(matrix: Matrix, above: Any) -> tuple[NDArray[np.int64], Any]:
 def _first_places(entries: Matrix, values: Matrix) -> NDArray[np.int64]:
     """Index of the first entry that equals each of some ascending values."""
     nearest = np.minimum(np.searchsorted(values, entries), len(values) - 1)
-    found = np.flatnonzero(values[nearest] == entries)[::-1]
+    equal = np.flatnonzero(values[nearest] == entries)[::-1]
     places = np.empty(len(values), dtype=np.int64)
-    places[nearest[found]] = found  # of equal values the last assignment stays, which is the first entry
+    places[nearest[equal]] = equal  # of equal values the last assignment stays, which is the first entry
     return places
 
 

@@ -37,6 +37,8 @@ from lengthgen.infrastructure.processes import end_with_parent, interrupts_left
 
 RETRIES = 5
 """Restarts of a group whose process or node dies; the number is limited, as a group may kill its process every time."""
+AT_ONCE = 1_000
+"""Largest number of groups that Ray has at a time: its memory, and its work for each, grow with their number."""
 PATIENCE = 60
 """Seconds to wait for a cluster's answer; Ray itself would wait minutes before it reports that there is none."""
 LOST = "the Ray cluster was lost: run the same command again to go on"
@@ -128,17 +130,26 @@ def _drive_cluster(
             answers.send(JOINED)
             _check_nodes(library, common, backend)
             task = library.remote(num_cpus=1, num_gpus=int(backend.is_cuda), max_retries=RETRIES)(_train_on_worker)
-            pending = {task.remote(job, backend, common): index for index, job in enumerate(jobs)}
+            pending: dict[Any, int] = {}
+            for index, job in enumerate(jobs):
+                if len(pending) == AT_ONCE:
+                    _send_next(answers, library, pending, jobs)
+                pending[task.remote(job, backend, common)] = index
             while pending:
-                [finished_task], _ = library.wait(list(pending), num_returns=1)
-                index = pending.pop(finished_task)
-                answers.send((index, _outcome(library, finished_task, jobs[index])))
+                _send_next(answers, library, pending, jobs)
     except (SweepError, FullDisk) as error:
         answers.send(error)
     except OSError:  # the daemon of Ray that this process spoke to has ended
         answers.send(SweepError(LOST))
     except Exception:
         answers.send(RuntimeError(traceback.format_exc()))
+
+
+def _send_next(answers: Connection, library: Any, pending: dict[Any, int], jobs: Sequence[Job[Group]]) -> None:
+    """Wait until a task of `pending` ends, which are indices of jobs by task; remove it, and send index and outcome."""
+    [finished_task], _ = library.wait(list(pending), num_returns=1)
+    index = pending.pop(finished_task)
+    answers.send((index, _outcome(library, finished_task, jobs[index])))
 
 
 @contextmanager

@@ -42,13 +42,14 @@ from lengthgen.infrastructure.files import (
     write_sealed_json,
 )
 
-CONFIG, METRICS, CHECKPOINT, ENVIRONMENT, FILES = (
+CONFIG, METRICS, CHECKPOINT, ENVIRONMENT, FILES = FINISHED = (
     "config.json",
     "metrics.parquet",
     "checkpoint.safetensors",
     "environment.json",
     "files.json",
 )
+"""Files of a finished run."""
 STATE, NOTE = "state.sealed", "progress.json"
 """Files of an unfinished training."""
 LARGEST = {
@@ -212,7 +213,10 @@ class RunStore:
             StoreError: the run is not finished, its files differ from what was written, or the rows are not
                 those of the run.
         """
-        content = self._read(run, METRICS)[METRICS]
+        return self._rows(run, self._read(run, METRICS)[METRICS])
+
+    def _rows(self, run: Run, content: bytes) -> list[Measurement]:
+        """Rows of a finished run in the content of its file; raises as `metrics` does."""
         try:
             return from_parquet(content, run.metric_keys(), run.may_end)
         except LengthgenError as error:
@@ -242,7 +246,11 @@ class RunStore:
 
     def contents(self) -> list[Stored]:
         """List everything in the store by name, finished runs first; every file is checked."""
-        entries = [self.look(name) for name in self.finished_names()]
+        return [*map(self.look, self.finished_names()), *self.unfinished()]
+
+    def unfinished(self) -> list[Stored]:
+        """List the unfinished runs by the names of their trainings; every note or state is checked."""
+        entries: list[Stored] = []
         for folder in self._unfinished_folders():
             try:
                 state = _read_state(folder) if _has_state(folder) else None
@@ -263,16 +271,39 @@ class RunStore:
         """Check all files of the finished run of this name."""
         try:
             run = self._run_in(self.root / name)
-            self.digest(run)
-            self.metrics(run)
-            self.environment(run)
+            contents = self._read(run, METRICS, CHECKPOINT, ENVIRONMENT)
+            self._rows(run, contents[METRICS])
+            _json_object(contents[ENVIRONMENT], self.folder(run) / ENVIRONMENT)
         except LengthgenError as error:
             return Stored(name=name, run=None, done=None, broken=str(error))
         return Stored(name=name, run=run, done=None, broken=None)
 
+    def last_changes(self, names: Sequence[str]) -> Iterator[tuple[int, float] | None]:
+        """Yield, for each finished run, a number that differs after any change of its files, and when the last one was.
+
+        The system knows both without reading the files; None for a run of which a file is missing.
+        """
+        if not names:
+            return
+        root = os.open(self.root, os.O_RDONLY | os.O_CLOEXEC)  # so that the system finds the folder once
+        try:
+            for name in names:
+                try:
+                    files = [os.stat(f"{name}/{file}", dir_fd=root) for file in FINISHED]
+                except OSError:
+                    yield None
+                else:
+                    times = [file.st_ctime_ns for file in files]  # unlike st_mtime_ns, no program can set them back
+                    yield hash((*times, *[file.st_ino for file in files])), max(times) / 1e9
+        finally:
+            os.close(root)
+
     def finished_names(self) -> list[str]:
         """Names of the finished runs, valid or broken."""
-        return [path.name for path in sorted(self.root.glob("[!.]*")) if path.is_dir()]
+        if not self.root.is_dir():
+            return []
+        with os.scandir(self.root) as entries:  # tells folders from files without a look at each
+            return sorted(entry.name for entry in entries if entry.name[0] != "." and entry.is_dir())
 
     def notes(self) -> Iterator[tuple[Runs, int]]:
         """Yield the runs of every unfinished training and the number of their finished epochs."""

@@ -1,12 +1,15 @@
 """`lengthgen runs`, `evaluate` and `relation`: stored runs, listed, removed, tested again, and what they learned."""
 
+import json
 import random
 import shlex
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from math import inf
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +19,9 @@ from rich.text import Text
 from lengthgen.circuits.roles import IRRELEVANT, role_labels
 from lengthgen.empirical.experiment.protocol import SCALE, TEST_SAMPLES
 from lengthgen.empirical.model.backend import Backend
+from lengthgen.infrastructure.digests import file_digest, versions
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
+from lengthgen.infrastructure.files import FullDisk, read_sealed_bytes, seal, user_cache, write_sealed_bytes
 from lengthgen.paper_figs.names import short_task_names
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import columns, filled, titled
@@ -104,6 +109,10 @@ def runs(
 
 OUTCOMES = {True: "generalizes", False: "does not generalize", None: "does not fit its training scales"}
 """Outcome of a run in words."""
+SETTLING = 2.0
+"""Seconds after a change in which the clock of a file system may give the next one the same time."""
+MOST_SHOWN = 1_000
+"""Largest number of runs in a printed table: the layout of more would take seconds, and nobody reads them."""
 STATES = ("finished", "unfinished", "broken")
 """States of a stored run."""
 
@@ -137,6 +146,8 @@ def runs_answer(
     A number is None if it is unknown: the run's environment lacks it, or no scale is of that kind. "stored" counts all
     runs in the folder, and those that are not broken by task and by encoding, whatever the filters are.
 
+    All files of a finished run are checked when it is listed first, and again once one of them has changed.
+
     Raises:
         StoreError: the state does not exist, or `out` is no folder.
     """
@@ -146,7 +157,7 @@ def runs_answer(
     if state is not None and state not in STATES:
         raise StoreError(f"unknown state '{state}': {nearest(state, STATES)}")
     store = store_in(out)
-    rows = [_row(store, stored) for stored in store.contents()]
+    rows = [*_finished_rows(store), *(_row(store, stored) for stored in store.unfinished())]
     # A task is meant with and without its file.
     matching = [
         row
@@ -211,6 +222,42 @@ def _unknown(kind: str, name: str, names: Sequence[str], store: "RunStore") -> "
     command = shlex.join(["lengthgen", "runs", "--out", str(store.root.parent)])
     hint = nearest(name, names, listed=f"`{command}` lists all stored runs") if names else "none is stored"
     return StoreError(f"no {kind} '{name}' in {store.root}: {hint}")
+
+
+def _finished_rows(store: "RunStore") -> list[dict[str, Any]]:
+    """Return the rows of all finished runs.
+
+    Those of whole runs are kept in the user's cache, and a run of which no file has changed since is not read again.
+    """
+    from lengthgen.empirical.experiment.environment import experiment_code
+
+    root = str(store.root.resolve())
+    key = [root, experiment_code(), file_digest(Path(__file__)), versions()]
+    path = user_cache("listings") / f"{seal(root)[:16]}.sealed"
+    before = _kept_rows(path, key)
+    names = store.finished_names()
+    rows, kept, settled = [], {}, time() - SETTLING
+    for name, change in zip(names, store.last_changes(names), strict=True):
+        mark, changed_at = change or (None, inf)
+        entry = before.get(name)
+        if entry is None or entry[0] != mark:
+            entry = [mark, _row(store, store.look(name))]
+        rows.append(entry[1])
+        if entry[1]["state"] == "finished" and changed_at < settled:
+            kept[name] = entry
+    if kept != before:
+        with suppress(FullDisk, OSError):  # then the next listing takes longer
+            write_sealed_bytes(path, json.dumps([key, kept]).encode())
+    return rows
+
+
+def _kept_rows(path: Path, key: list[Any]) -> dict[str, Any]:
+    """Return what `_finished_rows` kept under this key: for each name what `last_changes` said, and the row."""
+    try:
+        kept_key, kept = json.loads(read_sealed_bytes(path, largest=1 << 30))
+    except (OSError, LengthgenError, ValueError, TypeError):  # none, damaged, or of another form
+        return {}
+    return kept if kept_key == key else {}
 
 
 def _row(store: "RunStore", stored: "Stored") -> dict[str, Any]:
@@ -327,7 +374,8 @@ def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str,
 def runs_table(answer: Mapping[str, Any]) -> Group:
     """Return the stored runs: state, epochs, and worst exact match in training and beyond; broken runs are below.
 
-    If no run matches the filters, the tasks and encodings of those that are stored.
+    Of more than MOST_SHOWN runs the first are in the table. If no run matches the filters, the tasks and encodings of
+    those that are stored.
     """
     if not answer["runs"]:
         lines = [f"none of {answer['stored']['runs']} runs matches" if answer["stored"]["runs"] else "no runs"]
@@ -339,7 +387,7 @@ def runs_table(answer: Mapping[str, Any]) -> Group:
         return Group(*map(Text, lines))
     table = columns("run", "state", "epochs", "worst in training", "worst beyond", "seconds", "peak MiB")
     table.columns[0].overflow = "fold"  # a name is never cut, since other commands take it as an argument
-    for row in answer["runs"]:
+    for row in answer["runs"][:MOST_SHOWN]:
         if row["state"] == "broken":
             table.add_row(Text(row["name"]), "broken")
             continue
@@ -350,7 +398,9 @@ def runs_table(answer: Mapping[str, Any]) -> Group:
         table.add_row(Text(row["name"]), *cells)
     broken = [f"{row['name']}: {row['reason']}" for row in answer["runs"] if row["state"] == "broken"]
     title = "1 run" if len(answer["runs"]) == 1 else f"{len(answer['runs'])} runs"
-    return titled(title, table, *broken, *_checked(answer))
+    more = len(answer["runs"]) - MOST_SHOWN
+    notes = [f"and {more:,} more: choose by --task, --encoding or --state, or see --json"] if more > 0 else []
+    return titled(title, table, *notes, *broken, *_checked(answer))
 
 
 def _checked(answer: Mapping[str, Any]) -> list[str]:

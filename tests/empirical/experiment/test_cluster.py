@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -170,6 +170,38 @@ def test_a_daemon_that_ends_under_its_caller_is_a_lost_cluster(small_run, tmp_pa
     cluster._drive_cluster(to_caller, [job_of(small_run(), tmp_path)], CPU, None, os.getpid())
     with answers, to_caller, pytest.raises(SweepError, match="the Ray cluster was lost: run the same command again"):
         cluster._receive(answers)
+
+
+def test_ray_has_a_limited_number_of_groups_at_once_and_every_group_is_answered(small_run, tmp_path, monkeypatch):
+    at_once = []
+
+    class Library:
+        def remote(self, *job, **options):
+            """Both `ray.remote`, which makes a task of a function, and `remote` of the task, which starts it."""
+            return object() if job else lambda function: self
+
+        @contextmanager
+        def connected(self):
+            yield self
+
+        def wait(self, tasks, num_returns):
+            at_once.append(len(tasks))
+            return [tasks[-1]], tasks[:-1]
+
+    monkeypatch.setattr(cluster, "AT_ONCE", 3)
+    monkeypatch.setattr(cluster, "_connected", Library().connected)
+    monkeypatch.setattr(cluster, "_check_nodes", lambda *_: None)
+    monkeypatch.setattr(cluster, "_outcome", lambda library, task, job: job.name)
+    for name in ("end_with_parent", "os.dup2"):
+        monkeypatch.setattr(f"lengthgen.empirical.experiment.cluster.{name}", lambda *_: None)
+    jobs = [job_of(small_run(seed=seed), tmp_path) for seed in range(8)]
+    answers, to_caller = cluster.multiprocessing.Pipe(duplex=False)
+    with answers, to_caller:
+        cluster._drive_cluster(to_caller, jobs, CPU, None, os.getpid())
+        assert cluster._receive(answers) == cluster.JOINED
+        ended = [cluster._receive(answers) for _ in jobs]
+    assert sorted(ended) == [(index, job.name) for index, job in enumerate(jobs)]
+    assert at_once == [3] * 5 + [3, 2, 1]
 
 
 def test_only_a_worker_with_the_same_code_folder_and_locks_trains(small_run, tmp_path):

@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import io
 import itertools
 import json
 import os
@@ -16,12 +17,15 @@ from math import inf, nan
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.experiment import store as store_module
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import FILES, RunStore, StoreError
 from lengthgen.infrastructure.files import Held, locked, read_sealed_json, write_bytes, write_json, write_sealed_json
+from lengthgen.questions import runs as runs_module
+from lengthgen.questions.runs import runs_answer, runs_table
 from tests.empirical.trial.trials import rows_of
 
 FINISHED = ("config.json", "metrics.parquet", "checkpoint.safetensors", "environment.json", "files.json")
@@ -289,6 +293,91 @@ def test_a_run_under_another_name_is_not_believed(stored, small_run):
     for read in (store.metrics, store.checkpoint, store.environment, store.digest, store.final_exact_match):
         with pytest.raises(StoreError, match="belongs to another run than the folder's name says"):
             read(other)
+
+
+class TestListing:
+    """A listing reads again only the runs whose files have changed, and so finds every damage that a full one finds."""
+
+    @pytest.fixture
+    def listed(self, small_run, tmp_path, monkeypatch):
+        """A store of several runs and what lists it: a function that returns the answer and the runs that it read."""
+        monkeypatch.setattr(runs_module, "SETTLING", 0.0)
+        store, read = RunStore(tmp_path / "runs"), []
+        for seed in range(6):
+            put(store, small_run(seed=seed))
+        look = RunStore.look
+        monkeypatch.setattr(RunStore, "look", lambda store, name: read.append(name) or look(store, name))
+
+        def again():
+            read.clear()
+            return runs_answer(tmp_path), list(read)
+
+        return store, again
+
+    def test_a_run_that_has_not_changed_is_not_read_again(self, listed, small_run):
+        store, again = listed
+        names = store.finished_names()
+        first, read = again()
+        assert read == names == sorted(row["name"] for row in first["runs"])
+        assert again() == (first, [])
+        put(store, small_run("ape"))
+        more, read = again()
+        assert (read, len(more["runs"])) == ([small_run("ape").id], 7)
+        store.remove(small_run("ape").id)
+        assert again() == again() == (first, [])
+
+    @pytest.mark.parametrize("name", FINISHED)
+    def test_every_damage_to_a_listed_run_is_found(self, listed, small_run, name):
+        """The damaged file has the size and, as after a restored backup, the time of the right one."""
+        store, again = listed
+        first, _ = again()
+        path = store.folder(small_run(seed=3)) / name
+        content, times = path.read_bytes(), path.stat()
+        damaged = bytearray(content)
+        damaged[len(content) // 2] ^= 1
+        for change in (lambda: path.write_bytes(damaged), lambda: path.write_bytes(content[:-9]), path.unlink):
+            change()
+            if path.exists():
+                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            for _ in range(2):  # a broken run is read each time
+                answer, read = again()
+                assert (answer["broken"], read) == (1, [small_run(seed=3).id])
+        path.write_bytes(content)
+        assert again() == (first, [small_run(seed=3).id])
+
+    def test_a_run_that_has_just_changed_is_read_again(self, listed, monkeypatch):
+        store, again = listed
+        monkeypatch.setattr(runs_module, "SETTLING", 60.0)
+        assert again()[1] == again()[1] == store.finished_names()
+
+    def test_rows_that_are_damaged_or_of_other_code_are_made_again(self, listed, common, monkeypatch):
+        _, again = listed
+        first, names = again()
+        with monkeypatch.context() as patch:
+            patch.setattr(runs_module, "versions", lambda: {"python": "another"})
+            assert again() == (first, names)
+        assert again() == (first, names)
+        for path in (common / "cache" / "lengthgen" / "listings").iterdir():
+            path.write_bytes(path.read_bytes()[:-1])
+        assert again() == (first, names)
+        assert again() == (first, [])
+
+    def test_files_and_hidden_folders_are_no_runs(self, stored, tmp_path):
+        run, store = stored
+        (tmp_path / "notes.txt").touch()
+        assert store.finished_names() == [run.id]
+        assert RunStore(tmp_path / "none").finished_names() == []
+
+    def test_of_many_runs_the_first_are_shown_and_every_broken_one(self, listed, monkeypatch):
+        store, again = listed
+        monkeypatch.setattr(runs_module, "MOST_SHOWN", 4)
+        names = store.finished_names()
+        (store.root / names[5] / "config.json").write_bytes(b"{")
+        console = Console(file=io.StringIO(), width=200)
+        console.print(runs_table(again()[0]))
+        shown = console.file.getvalue()
+        assert [name in shown for name in names] == [True] * 4 + [False, True]
+        assert "6 runs" in shown and "and 2 more: choose by --task" in shown
 
 
 def test_the_digest_of_a_run_is_that_of_its_content(stored, tmp_path):
