@@ -69,8 +69,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("words", nargs="*", help="ask only the questions whose module or name has one of these words")
     options = parser.parse_args(arguments)
     questions = [each for each in QUESTIONS if not options.words or any(word in _name(each) for word in options.words)]
-    if not questions or (options.record and options.words):
-        parser.error("no question has these words" if not questions else "--record stores all ratios: leave out the words")
+    if not questions:
+        parser.error("no question has these words")
+    if options.record and options.words:
+        parser.error("--record stores all ratios: leave out the words")
     here, before = environment(decoder.device()), dict[str, dict[str, float]]()
     print(f"{here['machine']}, {here['device']}, torch {here['versions']['torch']}, revision {here['revision']}")
     if not options.record:
