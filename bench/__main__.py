@@ -15,7 +15,7 @@ from lengthgen.infrastructure.shapes import NUMBER, TEXT, mapping_to, read_store
 QUESTIONS: tuple[Callable[[], TimingComparison | str], ...] = (
     data.examples_per_second,
     data.slowest_against_plain,
-    data.median_against_plain,
+    data.addition_against_plain,
     profiles.compiled_against_sympy,
     profiles.one_pass_against_one_per_scale,
     profiles.all_scales_against_the_last,
