@@ -183,6 +183,17 @@ def test_the_page_of_new_tasks_says_what_the_registered_comparisons_decide() -> 
     assert {pair["second"] in still_open for pair in pairs if pair["better"] == "undecided"} == {True}
 
 
+def test_the_page_of_new_tasks_scores_tasks_that_were_kept_back() -> None:
+    scored = script("new-tasks/kept_back.py")["scores"]()
+    forecast, rate, always_no = (scored["brier"][rival] for rival in ("forecast", "rate", "always-no"))
+    assert (
+        f"**Seen:** {scored['runs']} runs of {scored['tasks']} tasks, of which {scored['fit']} fit and "
+        f"{scored['generalize']} generalize; {scored['fit'] * scored['said']:.1f} was said. The forecast scores "
+        f"{forecast:.3f}, the rate {rate:.3f}, always-no {always_no:.3f}."
+    ) in said("new-tasks")
+    assert 0.055 < forecast < 0.08
+
+
 def test_the_page_of_new_tasks_says_which_languages_make_its_families_miss() -> None:
     table, kind = fitted_table(), NEW_KINDS[0]
     [part] = [part for part in parts_of(recorded_cells()) if part.name.endswith(kind)]

@@ -20,7 +20,8 @@ from lengthgen.empirical.studies.verdict.runs import join_pieces, load_runs, mis
 from lengthgen.infrastructure.files import read_json, write_json
 from lengthgen.questions.predict import forecast
 
-FOLDER = Path("docs/results/new-tasks/kept-back")
+FOLDER = Path(__file__).with_name("kept-back")
+RECORD = Path(__file__).parents[1] / "verdict" / "new-tasks"
 FORECASTS = FOLDER / "forecasts.json"
 RUNS = 3
 """Runs of a cell, as of all new tasks."""
@@ -28,13 +29,13 @@ RUNS = 3
 
 def frozen_cells() -> FrozenCells:
     """Answers that were frozen for all new tasks, in the order of the hashes of their names."""
-    return load_frozen(load_preregistration("new-tasks"), Path("docs/results/verdict/new-tasks"))
+    return load_frozen(load_preregistration("new-tasks"), RECORD)
 
 
 def kept_back(frozen: FrozenCells) -> list[FrozenCell]:
     """Cells that can be trained of the tasks by hand of which the record has no run."""
     cells = {cell.name: cell for cell in frozen.cells}
-    trained = {cells[name].task for name in load_runs(frozen, Path("docs/results/verdict/new-tasks"))}
+    trained = {cells[name].task for name in load_runs(frozen, RECORD)}
     return [cell for cell in frozen.planned if new_kind(cell.task) == "by hand" and cell.task not in trained]
 
 
