@@ -1,7 +1,7 @@
 """Are tasks that people wrote forecast as well if they are trained afterwards?  From the root of the project:
 
 PYTHONPATH=. python docs/results/new-tasks/kept_back.py freeze      forecasts for the tasks by hand without any run
-PYTHONPATH=. python docs/results/new-tasks/kept_back.py 2100        train them for so many seconds, as registered
+PYTHONPATH=. python docs/results/new-tasks/kept_back.py 1500        train them for so many seconds, as registered
 PYTHONPATH=. python docs/results/new-tasks/kept_back.py             print the scores
 """
 
@@ -40,7 +40,9 @@ def kept_back(frozen: FrozenCells) -> list[FrozenCell]:
 
 
 def freeze() -> None:
-    """Write the forecast of each cell, as `lengthgen predict` makes it."""
+    """Write the forecast of each cell, as `lengthgen predict` makes it; refused once they are there."""
+    if FORECASTS.exists():
+        sys.exit(f"error: {FORECASTS} is frozen: forecasts of today would be no forecasts of these runs")
     by_task: dict[tuple[str, str], list[str]] = {}
     for cell in kept_back(frozen_cells()):
         by_task.setdefault((cell.task, cell.format), []).append(cell.encoding)
