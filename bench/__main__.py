@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from bench import complexity, data, decoder, distinct, encodings, engines, evaluation, profiles, wirings
+from bench import complexity, data, decoder, distinct, encodings, engines, evaluation, listing, profiles, wirings
 from bench.measure import TimingComparison
 from lengthgen.empirical.experiment.environment import environment
 from lengthgen.infrastructure.files import write_json
@@ -27,6 +27,7 @@ QUESTIONS: tuple[Callable[[], TimingComparison | str], ...] = (
     wirings.search_against_enumeration,
     wirings.guesses_against_sets,
     evaluation.blocks_against_all_inputs,
+    listing.kept_rows_against_all_files,
     complexity.search_against_all_wirings,
     complexity.forecast_against_all_circuits,
     complexity.cadical_against_cp_sat,

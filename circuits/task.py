@@ -282,21 +282,15 @@ class Task(Brief):
         return are
 
     def are_valid(self, combinations: Tokens) -> NDArray[np.bool_]:
-        """Return which combinations of tokens that one scale allows are valid, bool [count].
+        """Return which combinations of tokens that one scale allows are valid, bool [count]; the task has a `valid`.
 
-        Raise TaskError if there is no `valid`, or the vectorised version disagrees with it.
+        Raise TaskError if the vectorised version disagrees with it.
         """
-
-        def by_symbols(some: Tokens) -> NDArray[np.bool_]:
-            if self.valid is None:
-                raise self.error("there is no `valid` to ask")
-            return np.array([self.valid(self._symbols_of(each)) for each in some.tolist()], dtype=np.bool_)
-
         if self.vectorised_valid is None or not len(combinations):
-            return by_symbols(combinations)
+            return self._plain_valid(combinations)
         rows = _spread(len(combinations))
         are = self.vectorised_valid(_read_only(combinations))
-        if are.shape != (len(combinations),) or (are[rows] != by_symbols(combinations[rows])).any():
+        if are.shape != (len(combinations),) or (are[rows] != self._plain_valid(combinations[rows])).any():
             raise self.error("the vectorised valid disagrees with valid; mend or remove it")
         return are.astype(np.bool_)
 
@@ -463,6 +457,11 @@ class Task(Brief):
                 outputs = np.concatenate([outputs, more], axis=1) if row else more
             outputs[row, : len(output)] = self._numbers(output, "the output")
         return outputs
+
+    def _plain_valid(self, combinations: Tokens) -> NDArray[np.bool_]:
+        """Return which combinations `valid` takes for prompts, one by one: bool [count]."""
+        assert self.valid is not None
+        return np.array([self.valid(self._symbols_of(each)) for each in combinations.tolist()], dtype=np.bool_)
 
     def _symbols_of(self, tokens: Sequence[int]) -> tuple[str, ...]:
         return tuple(map(self.alphabet.__getitem__, tokens))

@@ -121,8 +121,10 @@ def bounded(encoding: Encoding) -> bool | None:
     A window leaves finitely many distances, so it bounds all scores that depend on the distance alone. Codes that are
     added to the content must be bounded themselves.
     """
-    if encoding.embed and not (codes := _are_bounded(encoding.embed(_far_position(encoding)), encoding)):
-        return codes
+    if encoding.embed:
+        codes = encoding.embed(positions_of(encoding, _POSITION + DISTANCE, _POSITION)[0])
+        if not (bounded_codes := _are_bounded(codes, encoding)):
+            return bounded_codes
     if encoding.window is not sp.oo and laws.decide_law(encoding, Law.RELATIVE).holds:
         return True
     _, factor = without_query_factor(encoding)
@@ -131,10 +133,6 @@ def bounded(encoding: Encoding) -> bool | None:
         return None if limit is None else False
     unbounded = _any_case(_cases_without_window(encoding), UNBOUNDED)
     return None if unbounded is None else not unbounded
-
-
-def _far_position(encoding: Encoding) -> sp.Expr:
-    return positions_of(encoding, _POSITION + DISTANCE, _POSITION)[0]
 
 
 def _are_bounded(codes: sp.Matrix, encoding: Encoding) -> bool | None:

@@ -23,8 +23,6 @@ from lengthgen.questions.predict import forecast
 FOLDER = Path(__file__).with_name("kept-back")
 RECORD = Path(__file__).parents[1] / "verdict" / "new-tasks"
 FORECASTS = FOLDER / "forecasts.json"
-RUNS = 3
-"""Runs of a cell, as of all new tasks."""
 
 
 def frozen_cells() -> FrozenCells:
@@ -55,9 +53,10 @@ def freeze() -> None:
 
 
 def train(seconds: float) -> None:
-    """Train three runs of each cell, task by task, until the time is over."""
+    """Train the first runs of each cell, as of all new tasks, task by task, until the time is over."""
     frozen = frozen_cells()
-    wanted = missing_runs(frozen, load_runs(frozen, FOLDER), {cell.name: RUNS for cell in kept_back(frozen)})
+    counts = {cell.name: frozen.preregistration.stopping.first for cell in kept_back(frozen)}
+    wanted = missing_runs(frozen, load_runs(frozen, FOLDER), counts)
     train_wanted(
         frozen,
         wanted,
