@@ -29,10 +29,11 @@ from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numb
 from lengthgen.theory.formula.definedness import never_holds, violations
 from lengthgen.theory.formula.linear import cases_of, points
 from lengthgen.theory.formula.periods import PATH_OF, Repeats, repeats
-from lengthgen.theory.formula.progressions import Path, follow_path, takes_infinitely_many_values
+from lengthgen.theory.formula.progressions import Path, follow_path
 from lengthgen.theory.formula.ranges import MOST, finite_range
 from lengthgen.theory.formula.structure import Structure, dependence, structure
 from lengthgen.theory.formula.syntax import Node, may_be_irrational, names
+from lengthgen.theory.formula.tails import infinitely_many_values
 from lengthgen.theory.lrc import LrcProfile, profile
 from lengthgen.theory.pattern import Pattern
 
@@ -66,6 +67,9 @@ RAYS: tuple[Path, ...] = (
     {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
     {"i": (1, 0), "j": (1, 1), "n": (1, 2)},
     {"i": (1, 1), "j": (1, 1), "n": (1, 2)},
+    {"i": (1, 1), "j": (2, 2), "n": (3, 3)},
+    {"i": (2, 2), "j": (2, 3), "n": (2, 3)},
+    {"i": (1, 1), "j": (16, 16), "n": (256, 256)},
 )
 """Paths (start, step) of each position, on which a general formula is tested."""
 
@@ -200,24 +204,34 @@ def _growth_by_parts(pattern: Pattern, formula: Formula) -> Growth:
     defined = definedness(formula)
     if defined.everywhere is False:
         return _undefined(pattern, defined)
-    lrc_profile = profile(pattern, listed_scale(pattern))
     infinite_reason = None if repeating else next(_infinite_value_reasons(formula), None)
     if infinite_reason:
         result = Growth(
             kind=GrowthKind.UNBOUNDED,
-            low=lrc_profile.bounds(lrc_profile.scale)[0],
+            low=_lrc_seen(pattern),
             high=None,
             from_scale=None,
             reason=infinite_reason,
             strength="general",
         )
     else:
-        result = _growth_by_range(formula, lrc_profile, repeating)
+        result = _growth_by_range(formula, profile(pattern, listed_scale(pattern)), repeating)
     if defined.everywhere or result.kind is GrowthKind.UNDECIDED:
         return result
-    looked_at = max(defined.looked_at, lrc_profile.scale)
+    looked_at = max(defined.looked_at, listed_scale(pattern))
     reason = f"it is not proved that every pair has a value (all up to scale {looked_at} do); if so, {result.kind}"
     return undecided(result.low, f"{reason}: {result.reason}", result.high)
+
+
+def _lrc_seen(pattern: Pattern) -> int:
+    """LRC at the scale up to which values are counted, or at a smaller one if its entries are too large to compute."""
+    scale = listed_scale(pattern)
+    while scale:
+        try:
+            return profile(pattern, scale).bounds(scale)[0]
+        except FormulaError:
+            scale //= 2
+    return 0
 
 
 def _undefined(pattern: Pattern, defined: Definedness) -> Growth:
@@ -294,14 +308,10 @@ def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
     where = f" with {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else ""
     for path in RAYS:
         for node in formula.nodes:
-            course = follow_path((node,), {name: path[name] for name in path if name in names(node)}, fixed)
-            for piece in course.pieces if course else ():
-                why = takes_infinitely_many_values(piece.components[0])
-                if why:
-                    places = {name: (first + by * piece.start, by * piece.step) for name, (first, by) in path.items()}
-                    yield f"infinitely many values: {_place_text(places, formula)}{where} the entry is " + (
-                        f"{piece.components[0]}, which {why}"
-                    )
+            own_path = {name: path[name] for name in path if name in names(node)}
+            for start, step, why in infinitely_many_values(node, own_path, fixed):
+                places = {name: (first + by * start, by * step) for name, (first, by) in path.items()}
+                yield f"infinitely many values: {_place_text(places, formula)}{where} {why}"
 
 
 def _place_text(places: Mapping[str, tuple[int, int]], formula: Formula) -> str:
@@ -390,6 +400,11 @@ def _first_cell(condition: Node, family: bool) -> list[Cell] | None:
     linear = _linear_witness(condition, family)
     if linear is not None:
         return linear
+    from lengthgen.theory.formula import presburger  # slow to import, and few formulas need it
+
+    first = presburger.first_pair(condition, family=family)
+    if first is not None:
+        return first
     period = repeats((condition,), {})
     largest = FARTHEST_FAMILY if family else FARTHEST
     return _first_cell_by_search(condition, period.enough, family) if period and period.enough <= largest else None

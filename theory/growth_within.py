@@ -12,14 +12,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil, isinf
 
-import sympy as sp
-
 from lengthgen.theory.formula import Formula, FormulaError
 from lengthgen.theory.formula.asymptotics import Expression, S, direction, limit
 from lengthgen.theory.formula.exact import plain
 from lengthgen.theory.formula.progressions import PATHS, Course, Piece, follow_path
 from lengthgen.theory.formula.ranges import bounds
 from lengthgen.theory.formula.structure import structure
+from lengthgen.theory.formula.tails import grows_without_end
 from lengthgen.theory.growth import LOOKED_AT, RAYS, Growth, GrowthKind, definedness, growth, listed_scale, undecided
 from lengthgen.theory.lrc import entries_by_first_scale
 from lengthgen.theory.lrc_within import Enclosure, bounds_within, enclosed, fewest_intervals, require_numbers
@@ -101,11 +100,9 @@ def _infinite_limits(formula: Formula) -> Iterator[str]:
     for path in (*PATHS.values(), *RAYS):
         if not formula.variables <= path.keys():
             continue
-        course = follow_path(formula.nodes, {name: path[name] for name in formula.variables}, {})
-        for piece in course.pieces if course else ():
-            [entry] = piece.components
-            if limit(entry, S) in (sp.oo, -sp.oo):
-                yield f"unbounded entries: along a path of pairs the entry is {entry}, which grows without end"
+        [node] = formula.nodes
+        for why in grows_without_end(node, {name: path[name] for name in formula.variables}):
+            yield f"unbounded entries: along a path of pairs {why}"
 
 
 def _tails(course: Course) -> list[tuple[Piece, int, Expression]] | None:
@@ -118,7 +115,7 @@ def _tails(course: Course) -> list[tuple[Piece, int, Expression]] | None:
         [entry] = piece.components
         if S not in entry.free_symbols:
             continue
-        end = None if entry.free_symbols - {S} else limit(entry, S)
+        end = limit(entry, S)
         shift = next((each for each in _SHIFTS if direction(entry.subs(S, S + each))), None)
         if end is None or shift is None or not end.is_finite:
             return None

@@ -121,7 +121,7 @@ HOSTILE: list[tuple[str, Structure, GrowthKind, int, int | None, int | tuple[int
     ("0**(i - j)", Structure.TOEPLITZ, GrowthKind.UNDEFINED, 1, None, (1, 2)),
     ("(-1)**(i*j)", Structure.GENERAL, EVENTUALLY, 2, 2, 2),
     ("(-8)**(1/3)", Structure.CONSTANT, GrowthKind.UNDEFINED, 0, None, (1, 1)),
-    ("(i*j)**100000", Structure.PRODUCT, UNDECIDED, 0, None, None),
+    ("(i*j)**100000", Structure.PRODUCT, UNBOUNDED, 1, None, None),
     ("floor(sqrt(2)*sqrt(2))", Structure.CONSTANT, CONSTANT, 1, 1, 1),
     ("floor((sqrt(5) + 2)**2 - 4*sqrt(5))", Structure.CONSTANT, CONSTANT, 1, 1, 1),
     ("floor(exp(pi*sqrt(163)))", Structure.CONSTANT, CONSTANT, 1, 1, 1),
@@ -139,7 +139,7 @@ HOSTILE: list[tuple[str, Structure, GrowthKind, int, int | None, int | tuple[int
     ("sin(3*i) - 3*sin(i) + 4*sin(i)**3", Structure.CONSTANT, CONSTANT, 0, 0, 1),
     ("sin(i + j)*sin(i - j) - sin(i)**2 + sin(j)**2", Structure.CONSTANT, CONSTANT, 0, 0, 1),
     ("abs(sin(j/2)*(cos(3 - i) - cos(3)*cos(i) - sin(3)*sin(i)))", Structure.CONSTANT, CONSTANT, 0, 0, 1),
-    ("1/(2 - sin(i) - cos(j))", Structure.GENERAL, UNDECIDED, 820, None, None),
+    ("1/(2 - sin(i) - cos(j))", Structure.GENERAL, UNBOUNDED, 820, None, None),
     ("1/(cos(2*i - j - 1) - 1)", Structure.GENERAL, GrowthKind.UNDEFINED, 0, None, (1, 1)),
     ("1/(sqrt(2)*i - j)", Structure.GENERAL, UNBOUNDED, 820, None, None),
     ("abs((i - j)*(i + j - 20)) - abs(i - j)*abs(i + j - 20)", Structure.CONSTANT, CONSTANT, 0, 0, 1),
@@ -156,7 +156,10 @@ HOSTILE: list[tuple[str, Structure, GrowthKind, int, int | None, int | tuple[int
     ("i**j - j**i", Structure.GENERAL, UNBOUNDED, 778, None, None),
     ("1/(i*j - 35)", Structure.GENERAL, GrowthKind.UNDEFINED, 18, None, (5, 7)),
     ("(-1)**(i*(i + 1)/2)", Structure.KEY, EVENTUALLY, 2, 2, 3),
-    ("max(1, 0)**j * max(i, i*sqrt(2) - j)", Structure.KEY, UNDECIDED, 40, None, None),
+    ("max(1, 0)**j * max(i, i*sqrt(2) - j)", Structure.KEY, UNBOUNDED, 40, None, None),
+    ("i + 1 if (j - i)*7 <= 7 % i else i // (j - i)", Structure.GENERAL, UNBOUNDED, 41, None, None),
+    ("max(sin(j) - 3, (-1)**i // (j + 1))", Structure.GENERAL, CONSTANT, 1, 1, 1),
+    ("max(j % j, exp(-4)) // (i + 1)", Structure.KEY, CONSTANT, 0, 0, 1),
 ]
 
 

@@ -9,7 +9,7 @@ from lengthgen.theory.formula import presburger
 from lengthgen.theory.formula.presburger import Image, image
 from lengthgen.theory.growth import GrowthKind, growth
 from lengthgen.theory.pattern import from_formula
-from tests.oracles.formulas import by_python
+from tests.oracles.formulas import NoValue, by_python
 
 # Formula, number of values other than 0, and the scale that shows the last of them.
 FINITE = [
@@ -29,8 +29,23 @@ FINITE = [
     ("1 if n - j == 3 and i > 2 else 0", 1, 6),
     ("1 if 7*i + 3*j > 11*n else 0", 0, 1),
     ("[[i % 2, 0], [0, j % 2]]", 3, 3),
+    ("(i + j) // j", 2, 2),
+    ("-i // j", 1, 1),
+    ("(7 % (i + j)) // 1", 4, 4),
+    ("floor(i / (2*j - i))", 1, 1),
+    ("(j + i) / (i + j) - (i - i) / j", 1, 1),
+    ("((i + j) / j) // 2", 1, 1),
+    ("(j % 7) // i + floor(log(8)) + exp(0)", 7, 7),
 ]
-INFINITE = ["j - i", "floor((j - i) / 10000)", "min(i + j - 22, 2) + abs(i + 34) // 10000", "[[i % 2, j - i]]", "n - j"]
+INFINITE = [
+    "i % j",
+    "(j + 3) % (i + j)",
+    "j - i",
+    "floor((j - i) / 10000)",
+    "min(i + j - 22, 2) + abs(i + 34) // 10000",
+    "[[i % 2, j - i]]",
+    "n - j",
+]
 UNDEFINED = [("1 / (i % 5)", (5, 5)), ("0 if i < 9 else 1 // (min(j - i, 9) - 4 if j > 20 else 1)", (17, 21))]
 OTHER = ["i*j", "i**2", "j % i", "i / j", "2**(j - i)", "sqrt(i)", "cos(pi*i)", "1 / (j - i + 1)"]
 
@@ -77,6 +92,23 @@ def test_four_hundred_random_formulas_are_decided_and_agree_with_python() -> Non
             _replay(text, answer)
         else:
             _agrees(text, answer)
+
+
+def test_quotients_by_formulas_agree_with_python_where_they_are_decided() -> None:
+    draw, decided = Random(1), 0
+    for _ in range(120):
+        above, below = _drawn(draw, draw.choice((1, 2))), _drawn(draw, draw.choice((0, 1)))
+        text = f"({above}) {draw.choice(('//', '%'))} ({below})"
+        answer = image(from_formula(text).formula)
+        decided += answer is not None
+        if answer is not None and answer.undefined:
+            with pytest.raises(NoValue):
+                by_python(text, dict(zip("ijn", (*answer.undefined, answer.undefined[-1]), strict=False)))
+        elif answer is not None and answer.nonzero is None:
+            _replay(text, answer)
+        elif answer is not None:
+            _agrees(text, answer)
+    assert decided > 80
 
 
 def test_what_other_means_leave_open_is_decided() -> None:

@@ -72,7 +72,7 @@ def leading_term(expression: sp.Expr, variable: sp.Symbol) -> LeadingTerm | None
     if expression.is_Mul:
         return _of_product(leading_term(part, variable) for part in expression.args)
     if isinstance(expression, sp.log):
-        return _of_logarithm(leading_term(expression.args[0], variable))
+        return _of_logarithm(expression.args[0], variable)
     if not isinstance(expression, sp.Pow | sp.exp):
         return None
     base, exponent = expression.as_base_exp()
@@ -154,12 +154,18 @@ def _of_exponential(base: sp.Expr, exponent: sp.Expr, variable: sp.Symbol) -> Le
     slope = exponent.coeff(variable)
     rest = exponent - slope * variable
     rate = slope * sp.log(base)
+    end = limit(exponent, variable)
+    if end is not None and end.is_finite and sp.log(base).is_real:
+        return LeadingTerm(base**end, _CONSTANT)
     if variable in slope.free_symbols | rest.free_symbols or not rate.is_real:
         return None
     return LeadingTerm(base**rest, (rate, _ZERO, _ZERO, _ZERO))
 
 
-def _of_logarithm(argument: LeadingTerm | None) -> LeadingTerm | None:
+def _of_logarithm(expression: sp.Expr, variable: sp.Symbol) -> LeadingTerm | None:
+    argument = leading_term(expression, variable)
+    if argument == (_ONE, _CONSTANT):
+        return leading_term(sp.expand(expression - 1), variable)  # log(x) / (x - 1) goes to 1 as x does
     if argument is None or sign(argument.factor) != 1:
         return None
     for exponent, growth in zip(argument.growth, (_LINEAR, _LOGARITHMIC, _DOUBLY_LOGARITHMIC, None), strict=True):
@@ -224,6 +230,8 @@ def _positive(expression: Expression) -> bool:
         return all(map(_positive, expression.args))
     if expression.is_Pow:
         return _positive(expression.base)
+    if isinstance(expression, sp.log):
+        return _positive(sp.expand(expression.args[0] - 1))
     return isinstance(expression, sp.exp)
 
 

@@ -4,8 +4,8 @@ Sums, products with constants, `//` and `%` by constants, min, max, abs, compari
 function of i, j and n on each of finitely many pieces.  isl (Verdoolaege, ICMS 2010) holds such functions exactly, with
 their image, and says whether it is bounded, how many points it has, and where each is first attained: Presburger
 arithmetic is decidable.  A product, power or division of which one part takes at most MOST_SPLIT values is split by
-these values, and so are remainders of integers, whose powers and products repeat.  What takes isl more than
-MOST_OPERATIONS is left open.
+these values, a quotient that is rounded down by its own values, and remainders of integers by theirs, as remainders of
+powers and products repeat.  What takes isl more than MOST_OPERATIONS is left open.
 """
 
 from collections.abc import Iterable
@@ -18,10 +18,12 @@ from math import gcd, lcm
 import islpy as isl
 
 from lengthgen.theory.formula import Formula, exact
-from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Number, Operation
+from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, NoValue, Number, Operation, names
 
 MOST_SPLIT = 200
 """Largest number of values by which a part of a formula is split."""
+MOST_QUOTIENTS = 30
+"""Largest quotient by a divisor that takes many values; one that takes few is divided by each of them."""
 MOST_LISTED = 2_000
 """Largest distance of two values of a component up to which each between them is tried; beyond, isl counts them all."""
 MOST_OPERATIONS = 200_000
@@ -83,10 +85,39 @@ def image(formula: Formula) -> Image | None:
     context = isl.Context()
     context.set_max_operations(MOST_OPERATIONS)
     try:
-        pairs = isl.Set(f"{{[i,j,n]: 1 <= i <= j and {'j <= n' if family else 'j = n'}}}", context=context)
+        pairs = _pairs(context, family=family)
         return _image(pairs, [_Reader(pairs).value(node) for node in formula.nodes], family=family)
     except (_NotPresburger, isl.Error, RecursionError):
         return None
+
+
+def first_pair(condition: Node, *, family: bool) -> list[Cell] | None:
+    """First pair at which a condition holds or has no value, (i, j) or (i, j, n), as a list; empty if there is none.
+
+    None if the condition is not recognised as Presburger, or takes too long.
+    """
+    if names(condition) - {"i", "j", "n"}:
+        return None
+    context = isl.Context()
+    context.set_max_operations(MOST_OPERATIONS)
+    try:
+        pairs = _pairs(context, family=family)
+        holds = pairs.subtract(_Reader(pairs).truth(condition).fails)
+        return [] if holds.is_empty() else [_first(holds, family=family)]
+    except (_NotPresburger, isl.Error, RecursionError):
+        return None
+
+
+def _pairs(context: isl.Context, *, family: bool) -> isl.Set:
+    """All pairs of all scales."""
+    return isl.Set(f"{{[i,j,n]: 1 <= i <= j and {'j <= n' if family else 'j = n'}}}", context=context)
+
+
+def _first(places: isl.Set, *, family: bool) -> Cell:
+    """First pair of a set by scale, query and key."""
+    by_scale = isl.Map("{[i,j,n] -> [n,j,i]}", context=places.get_ctx())
+    scale, query, key = _coordinates(places.apply(by_scale).lexmin().sample_point())
+    return (key, query, scale) if family else (key, query)
 
 
 @dataclass(frozen=True)
@@ -121,6 +152,8 @@ class _Reader:
 
     def value(self, node: Node) -> _Value:
         """Function of a tree."""
+        if not names(node) and not isinstance(node, Number):
+            return self._of_constant(node)
         match node:
             case Number(value=value):
                 exact = Fraction(value)
@@ -130,10 +163,10 @@ class _Reader:
                 place = isl.Aff.var_on_domain(space, isl.dim_type.set, "ijn".index(name))
                 return _Value(isl.PwAff.from_aff(place).intersect_domain(self.pairs))
             case ComparisonChain() | Operation(name="and" | "or" | "not"):
-                truth = self._truth(node)
+                truth = self.truth(node)
                 return _Value(truth.holds.indicator_function().intersect_domain(truth.holds.union(truth.fails)))
             case Operation(name="if", operands=(condition, *branches)):
-                truth = self._truth(condition)
+                truth = self.truth(condition)
                 reached = zip((truth.holds, truth.fails), branches, strict=True)
                 values = [_Reader(where).value(part) for where, part in reached if not where.is_empty()]
                 return _joined([*values, _Value(self._nowhere())])
@@ -144,11 +177,27 @@ class _Reader:
                     return _Value(self._residue(dividend, modulus))
             case Operation(name="gcd", operands=parts):
                 return self._gcd(*parts)
+            case Operation(name="floor", operands=(Operation(name="/", operands=parts),)):
+                return self.value(Operation("//", parts))
+            case Operation(name="//", operands=(Operation(name="/", operands=(dividend, divisor)), last)):
+                return self.value(Operation("//", (dividend, Operation("*", (divisor, last)))))
             case Operation(name=name, operands=parts):
                 return self._apply(name, [self.value(part) for part in parts])
         raise _NotPresburger
 
-    def _truth(self, node: Node) -> _Truth:
+    def _of_constant(self, node: Node) -> _Value:
+        """Function of a tree without variables, if its value is rational."""
+        try:
+            value = exact.evaluate(node, {})
+        except NoValue:
+            return _Value(self._nowhere())
+        except FormulaError:
+            raise _NotPresburger from None
+        if not isinstance(value, int | Fraction):
+            raise _NotPresburger
+        return self.value(Number(value))
+
+    def truth(self, node: Node) -> _Truth:
         """Pairs at which a condition holds and fails; what is not reached needs no value."""
         nowhere = self.pairs.subtract(self.pairs)
         match node:
@@ -161,13 +210,13 @@ class _Reader:
                         fails = fails.union(left.domain().intersect(right.domain()).subtract(reached))
                 return _Truth(reached, fails)
             case Operation(name="not", operands=(operand,)):
-                truth = self._truth(operand)
+                truth = self.truth(operand)
                 return _Truth(truth.fails, truth.holds)
             case Operation(name="and" | "or" as name, operands=parts):
                 reached, ended = self.pairs, nowhere
                 for part in parts:
                     if not reached.is_empty():
-                        truth = _Reader(reached)._truth(part)
+                        truth = _Reader(reached).truth(part)
                         reached, out = (truth.holds, truth.fails) if name == "and" else (truth.fails, truth.holds)
                         ended = ended.union(out)
                 return _Truth(reached, ended) if name == "and" else _Truth(ended, reached)
@@ -239,14 +288,31 @@ class _Reader:
                 few, other = (last, first) if _split(first) is None else (first, last)
                 return _scaled(other, _cases(few))
             case "/" | "//" | "%":
-                quotient = _scaled(first, [(1 / value, where) for value, where in _cases(last) if value])
-                if name == "/":
-                    return quotient
-                rounded = _Value(quotient.floor())
-                return rounded if name == "//" else self._apply("-", [first, self._apply("*", [last, rounded])])
+                quotient = self._quotient(first, last, rounded=name != "/")
+                return quotient if name != "%" else self._apply("-", [first, self._apply("*", [last, quotient])])
             case "**":
                 powers = _split(last)
                 return self._power_of_unit(first, last) if powers is None else self._power(first, powers)
+        raise _NotPresburger
+
+    def _quotient(self, dividend: _Value, divisor: _Value, *, rounded: bool) -> _Value:
+        """Quotient, or its floor, if the divisor takes few values or the result does."""
+        divisors = _split(divisor)
+        if divisors is not None:
+            quotient = _scaled(dividend, [(1 / value, where) for value, where in divisors if value])
+            return _Value(quotient.floor()) if rounded else quotient
+        (above, below), _ = _over_one([dividend, divisor])
+        remaining, cases = above.domain().intersect(below.non_zero_set()), []
+        for number in sorted(range(-MOST_QUOTIENTS, MOST_QUOTIENTS + 1), key=abs):
+            rest = above.sub(below.scale_val(_number(below, number)))
+            where = rest.zero_set()
+            if rounded:
+                upwards = rest.ge_set(self._constant(0)).intersect(rest.lt_set(below))
+                where = upwards.union(rest.le_set(self._constant(0)).intersect(rest.gt_set(below)))
+            cases.append((where, self._constant(number)))
+            remaining = remaining.subtract(where)
+            if remaining.is_empty():
+                return _Value(self._by_cases(cases))
         raise _NotPresburger
 
     def _power(self, base: _Value, powers: list[tuple[Fraction, isl.Set]]) -> _Value:
@@ -414,9 +480,7 @@ def _image(pairs: isl.Set, values: list[_Value], *, family: bool) -> Image:
     """Values of the entries with these components."""
     missing = reduce(isl.Set.union, (pairs.subtract(value.function.domain()) for value in values))
     if not missing.is_empty():
-        by_scale = isl.Map("{[i,j,n] -> [n,j,i]}", context=pairs.get_ctx())
-        scale, query, key = _coordinates(missing.apply(by_scale).lexmin().sample_point())
-        return Image(undefined=(key, query, scale) if family else (key, query))
+        return Image(undefined=_first(missing, family=family))
     functions = [value.function for value in values]
     entries = reduce(isl.Map.flat_range_product, map(isl.Map.from_pw_aff, functions))
     if not all(map(_is_bounded, functions)):

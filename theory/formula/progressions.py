@@ -10,11 +10,12 @@ outcome of a choice may change at small s, `SplitByPeriod` if a floor or an alte
 P-th step separately, `UndecidedChoice` if a choice cannot be decided.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, lcm
-from typing import Any
+from heapq import heappop, heappush
+from math import comb, gcd, lcm
+from typing import Any, TypeVar
 
 import sympy as sp
 
@@ -24,6 +25,7 @@ from lengthgen.theory.formula.structure import Structure
 from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Number, Operation
 from lengthgen.theory.zero.equality import Answer, equal
 
+_T = TypeVar("_T")
 Path = Mapping[str, tuple[int, int]]
 """Variable -> (start, increment per step)."""
 
@@ -66,10 +68,6 @@ class StartLater(Exception):
     steps: int
 
 
-class FractionalPart(sp.Dummy):  # type: ignore[misc]  # sympy has no types
-    """Unknown fractional part that a floor removes at some s: a number u with 0 <= u < 1."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Piece:
     """An arithmetic progression of steps start + step * s, s = 0, 1, ..., with the components as expressions in s."""
@@ -100,11 +98,37 @@ class Course:
     @property
     def constant(self) -> bool:
         """True if every piece is constant: finitely many values, periodic from the threshold on."""
-        return not any(
-            S in component.free_symbols or component.atoms(FractionalPart)
-            for piece in self.pieces
-            for component in piece.components
-        )
+        return not any(S in part.free_symbols for piece in self.pieces for part in piece.components)
+
+
+def pieces(path: Path, value: Callable[[Mapping[str, Expression]], _T]) -> Iterator[tuple[int, int, _T | None]]:
+    """Yield start and step of progressions that cover a path, by increasing start, with what `value` gives on each.
+
+    `value` gets the variables as expressions in s, and may ask for another split. A single step before the start of a
+    progression is yielded with None.
+
+    Raises:
+        UndecidedChoice: there are too many progressions, or single steps.
+    """
+    pending, ended, singles = [(0, 1)], 0, 0
+    while pending:
+        start, step = heappop(pending)
+        try:
+            result = value({name: sp.Integer(a + b * start) + b * step * S for name, (a, b) in path.items()})
+        except SplitByPeriod as split:
+            if len(pending) + ended + split.period > MOST_PIECES:
+                raise UndecidedChoice from None
+            for residue in range(split.period):
+                heappush(pending, (start + step * residue, step * split.period))
+        except StartLater as later:
+            singles += later.steps
+            if singles > MOST_SINGLE:
+                raise UndecidedChoice from None
+            yield from ((start + step * s, step, None) for s in range(later.steps))
+            heappush(pending, (start + step * later.steps, step))
+        else:
+            ended += 1
+            yield start, step, result
 
 
 def follow_path(nodes: tuple[Node, ...], path: Path, fixed: Mapping[str, Any]) -> Course | None:
@@ -115,33 +139,23 @@ def follow_path(nodes: tuple[Node, ...], path: Path, fixed: Mapping[str, Any]) -
         path: start and increment of i, j and, if it occurs, n.
         fixed: symbols or values of the parameters.
     """
-    pending, pieces, singles = [(0, 1)], [], []
-    while pending:
-        start, step = pending.pop()
-        at = {name: sp.Integer(a + b * start) + b * step * S for name, (a, b) in path.items()} | dict(fixed)
-        try:
-            components = tuple(_constant_if_proved(evaluate(node, at)) for node in nodes)
-        except SplitByPeriod as split:
-            if split.period > MOST_PIECES:
-                return None
-            pending += [(start + step * residue, step * split.period) for residue in range(split.period)]
-        except StartLater as later:
-            if later.steps > MOST_SINGLE:
-                return None
-            singles += [start + step * s for s in range(later.steps)]
-            pending.append((start + step * later.steps, step))
-        except (UndecidedChoice, FormulaError, NotImplementedError):
-            return None
-        else:
-            pieces.append(Piece(start=start, step=step, components=components))
-        if len(pending) + len(pieces) > MOST_PIECES or len(singles) > MOST_SINGLE:
-            return None
-    return Course(pieces=tuple(sorted(pieces, key=lambda piece: piece.start)), singles=tuple(sorted(singles)))
+
+    def components(at: Mapping[str, Expression]) -> tuple[Expression, ...]:
+        return tuple(_constant_if_proved(evaluate(node, {**at, **fixed})) for node in nodes)
+
+    try:
+        parts = list(pieces(path, components))
+    except (UndecidedChoice, FormulaError, NotImplementedError):
+        return None
+    return Course(
+        pieces=tuple(Piece(start=start, step=step, components=parts) for start, step, parts in parts if parts),
+        singles=tuple(sorted(start for start, _, parts in parts if not parts)),
+    )
 
 
 def _constant_if_proved(expression: Expression) -> Expression:
     """Return the value at s = 0 if algebra proves that the expression is constant, else the expression."""
-    if S not in expression.free_symbols or expression.atoms(FractionalPart):
+    if S not in expression.free_symbols:
         return expression
     first = expression.subs(S, 0)
     return first if equal(expression, first) is Answer.YES else expression
@@ -168,9 +182,6 @@ def takes_infinitely_many_values(expression: Expression) -> str | None:
     """
     if S not in expression.free_symbols:
         return None
-    fractional_parts = expression.free_symbols - {S}
-    if fractional_parts:
-        return _unbounded_despite_floors(expression, fractional_parts)
     if direction(expression):
         return "is strictly monotone"
     if not _takes_two_values(expression):
@@ -184,21 +195,6 @@ def takes_infinitely_many_values(expression: Expression) -> str | None:
         # No ratio of its characteristic roots c e^(iw), c and w rational, is a root of unity, as pi is irrational.
         return "is a non-degenerate linear recurrence that is not constant, so it takes no value infinitely often"
     return None
-
-
-def _unbounded_despite_floors(expression: Expression, fractional_parts: set[sp.Symbol]) -> str | None:
-    """Reason why f(s) + sum of c_k u_k is unbounded, c_k constant and 0 <= u_k < 1 unknown fractional parts."""
-    if not all(isinstance(symbol, FractionalPart) for symbol in fractional_parts):
-        return None
-    rest = sp.expand(expression)
-    for symbol in fractional_parts:
-        weight = rest.coeff(symbol, 1)
-        rest = sp.expand(rest - weight * symbol)
-        if weight.free_symbols or symbol in rest.free_symbols:
-            return None
-    if limit(rest, S) not in (sp.oo, -sp.oo):
-        return None
-    return "grows without bound, where each _u stands for the fractional part that a floor removes, 0 <= _u < 1"
 
 
 def _takes_two_values(expression: Expression) -> bool:
@@ -239,7 +235,7 @@ def evaluate(node: Node, at: Mapping[str, Any]) -> Expression:
     """
     match node:
         case Number(value=value):
-            return sp.Rational(Fraction(value).numerator, Fraction(value).denominator)
+            return number(value)
         case Name(name="pi"):
             return sp.pi
         case Name(name=name):
@@ -259,12 +255,17 @@ def evaluate(node: Node, at: Mapping[str, Any]) -> Expression:
         case Operation(name="or", operands=parts):
             return sp.Integer(any(_decided_sign(evaluate(part, at)) for part in parts))
         case Operation(name=name, operands=parts):
-            return _apply(name, [evaluate(part, at) for part in parts])
+            return apply(name, [evaluate(part, at) for part in parts])
     raise AssertionError(node)
 
 
-def _apply(name: str, operands: list[Expression]) -> Expression:
-    """Result of an operation on expressions in s."""
+def number(value: int | Fraction) -> Expression:
+    """A rational number as an expression."""
+    return sp.Rational(Fraction(value).numerator, Fraction(value).denominator)
+
+
+def apply(name: str, operands: list[Expression]) -> Expression:
+    """Result of an operation on expressions in s; raises as `evaluate` does."""
     first, last = operands[0], operands[-1]
     if name in _FUNCTIONS and len(sp.Add.make_args(first)) > MOST_INSIDE:
         raise UndecidedChoice
@@ -327,8 +328,6 @@ def _undecided() -> Expression:
 
 def _decided_sign(expression: Expression) -> int:
     """Sign at every s, for real s >= 0 unless it is 0; raises `StartLater` if it holds only later."""
-    if expression.atoms(FractionalPart):
-        raise UndecidedChoice
     expression = sp.expand(expression)
     sign_everywhere = constant_sign(expression)
     if sign_everywhere is not None:
@@ -347,7 +346,10 @@ def _decided_sign(expression: Expression) -> int:
         raise UndecidedChoice
     s = 0
     while s <= _LATEST:
-        if _sign_of(expression.subs(S, s)) == trend:
+        side = _sign_of(expression.subs(S, s))
+        if side is None:
+            break
+        if side == trend:
             # The expression is monotone, so it keeps this sign from here on.
             if s == 0:
                 return trend
@@ -421,8 +423,7 @@ def _floor(expression: Expression) -> Expression:
         return sp.Integer(exact.apply("floor", [exact.plain(expression)]))
     polynomial = as_polynomial(expression)
     if polynomial is None:
-        settled = _settled_floor(expression)
-        return expression - FractionalPart("u") if settled is None else settled
+        return _settled_floor(expression)
     denominator = lcm(*(int(coefficient.q) for coefficient in polynomial.all_coeffs()))
     scaled = polynomial * denominator
     residue = int(scaled.eval(0)) % denominator
@@ -431,15 +432,16 @@ def _floor(expression: Expression) -> Expression:
     return sp.expand((scaled.as_expr() - residue) / denominator)
 
 
-def _settled_floor(expression: Expression) -> Expression | None:
-    """Floor of a polynomial and a rest that converges: the rest's floor is one number from some step on, or None.
+def _settled_floor(expression: Expression) -> Expression:
+    """Floor of a polynomial and a rest that converges: the rest's floor is one number from some step on.
 
     Raises:
         StartLater: that holds only from a later step on.
         SplitByPeriod: the polynomial's floor differs by residue.
+        UndecidedChoice: the expression is not of this form.
     """
-    if expression.has(sp.sin, sp.cos) or expression.atoms(FractionalPart):
-        return None
+    if expression.has(sp.sin, sp.cos):
+        raise UndecidedChoice
     fraction, growing = _as_fraction(expression), sp.Integer(0)
     if fraction:
         growing = _floor(sp.quo(*(part.as_expr() for part in fraction), S))
@@ -448,12 +450,12 @@ def _settled_floor(expression: Expression) -> Expression | None:
             return growing + _floor(expression)
     end = limit(expression, S)
     if end is None or not (end.is_real and end.is_finite):
-        return None
+        raise UndecidedChoice
     integer = sp.Integer(exact.apply("floor", [exact.plain(end)]))
     if integer == end and _decided_sign(expression - integer) < 0:
         integer -= 1
     if _decided_sign(expression - integer) < 0 or _decided_sign(expression - integer - 1) >= 0:
-        return None
+        raise UndecidedChoice
     return growing + integer
 
 
@@ -510,19 +512,29 @@ def _has_integer_coefficients(expression: Expression) -> bool:
     return polynomial is not None and all(coefficient.is_Integer for coefficient in polynomial.all_coeffs())
 
 
-def _gcd(first: Expression, second: Expression) -> Expression:
-    """Greatest common divisor of two expressions in s, if it is the same at every s or one is the other."""
-    if first == second and _has_integer_coefficients(first):
-        return first * _decided_sign(first)
-    for polynomial_side, number in ((first, second), (second, first)):
-        if number.is_Integer and number != 0:
-            polynomial = as_polynomial(polynomial_side)
-            if polynomial is None or not _has_integer_coefficients(polynomial_side):
-                break
-            if any(int(coefficient) % int(number) for coefficient in polynomial.all_coeffs()[:-1]):
-                raise SplitByPeriod(abs(int(number)))
-            return sp.Integer(sp.igcd(int(polynomial.eval(0)), int(number)))
-    raise UndecidedChoice
+def _gcd(first: Expression, last: Expression) -> Expression:
+    """Greatest common divisor of two integers that are linear in s, or of an integer polynomial and a number.
+
+    For a s + b and c s + d it divides (a d - b c) / gcd(a, c), so it depends on their remainders by this number alone.
+    """
+    if not (_has_integer_coefficients(first) and _has_integer_coefficients(last)):
+        raise UndecidedChoice
+    sides = [sp.Poly(side, S) for side in (first, last)]
+    low, high = sorted(side.degree() for side in sides)
+    if low <= 0:
+        multiple = int(last if last.is_Integer else first)
+    elif high > 1:
+        raise UndecidedChoice
+    else:
+        (a, b), (c, d) = (map(int, side.all_coeffs()) for side in sides)
+        multiple = (a * d - b * c) // gcd(a, c)
+        first = sp.expand(first * gcd(a, c) / a)  # the divisor, if the two are multiples of one linear form
+    if not multiple:
+        divisor = last if first == 0 else first
+        return divisor * _decided_sign(divisor)
+    if any(int(slope) % multiple for side in sides for slope in side.all_coeffs()[:-1]):
+        raise SplitByPeriod(abs(multiple))
+    return sp.Integer(gcd(multiple, *(int(side.eval(0)) for side in sides)))
 
 
 def _sine_or_cosine(function: Any, argument: Expression) -> Expression:

@@ -17,6 +17,7 @@ import sympy as sp
 from lengthgen.theory.formula import exact
 from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds, simplify_choices, slopes
 from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, NoValue, Operation
+from lengthgen.theory.zero.equality import floor
 
 MOST = 4096
 """Largest number of values in a set that is listed explicitly."""
@@ -76,6 +77,8 @@ def _range_of(node: Node, at: dict[str, Value]) -> ValueRange:
             condition_values = _range_of(condition, at).values
             branches = [then] if condition_values and 0 not in condition_values else [then, otherwise]
             return _union([_range_of(branch, at) for branch in branches])
+        case Operation(name="/" | "//" | "%" as name, operands=(first, last)) if first == last:
+            return _range_of_set({int(name != "%")})
         case Operation(name="/", operands=(dividend, divisor)) if linear(dividend) and linear(divisor):
             return _ratio(dividend, divisor)
         case Operation(name="//", operands=(dividend, divisor)) if linear(dividend) and not _is_constant(divisor):
@@ -146,8 +149,14 @@ def _range_of_set(values: Iterable[Value]) -> ValueRange:
     """Range of a finite set of values."""
     value_set = frozenset(values)
     numbers = [Fraction(value) for value in value_set if isinstance(value, int | Fraction)]
-    if len(numbers) < len(value_set) or not numbers:
+    if not value_set:
         return ValueRange(values=value_set)
+    if len(numbers) < len(value_set):
+        floors = [floor(value) for value in value_set]
+        below = [number for number in floors if number is not None]
+        if len(below) < len(floors):
+            return ValueRange(values=value_set)
+        return ValueRange(low=Fraction(min(below)), high=Fraction(max(below) + 1), values=value_set)
     denominator = lcm(*(number.denominator for number in numbers))
     return ValueRange(low=min(numbers), high=max(numbers), denominator=denominator, values=value_set)
 
@@ -244,6 +253,9 @@ def _absolute(operand: ValueRange) -> ValueRange:
 
 
 def _minimum(*parts: ValueRange) -> ValueRange:
+    lowest = min(parts, key=lambda part: part.high)
+    if all(part is lowest or part.low >= lowest.high for part in parts):
+        return lowest
     return ValueRange(
         low=min(part.low for part in parts),
         high=min(part.high for part in parts),
