@@ -28,6 +28,7 @@ from lengthgen.theory.generalization import (
     judge as judge_relation,
     judge_standard_encodings as judge_standard_encodings,
 )
+from lengthgen.theory.closed_form import ClosedForm as ClosedForm, closed_form as closed_form
 from lengthgen.theory.growth import Growth as Growth, growth as growth
 from lengthgen.theory.growth_within import growth_within as growth_within
 from lengthgen.theory.lrc import level_sets as level_sets, lrc as lrc, lrc_profile as lrc_profile
@@ -128,6 +129,7 @@ __all__ = [
     "THEORIES",
     "Analysis",
     "Claim",
+    "ClosedForm",
     "Encoding",
     "Evidence",
     "Forecast",
@@ -166,6 +168,7 @@ __all__ = [
     "certificate",
     "check_certificate",
     "clipped_relative",
+    "closed_form",
     "coarsen",
     "conjecture",
     "constant",

@@ -95,6 +95,7 @@ def lrc_answer(
         FormulaError, PatternError: the pattern has no value at some pair, or is not given at some scale.
         ScalesError: a scale is too large to compute.
     """
+    from lengthgen.theory.closed_form import closed_form
     from lengthgen.theory.formula.structure import structure
     from lengthgen.theory.growth import growth
     from lengthgen.theory.lrc import profile
@@ -114,6 +115,7 @@ def lrc_answer(
         "from_scale": train,
         "to_scale": test,
         "growth": _growth_answer(growth(pattern)),
+        "closed_form": None if (form := closed_form(pattern)) is None else str(form),
         **_as_bias_answer(pattern),
         **({} if within is None else {"within": _within_answer(pattern, scales, within)}),
         **(_explanation(pattern, train, test) if explain else {}),
@@ -360,6 +362,8 @@ def lrc_table(answer: Mapping[str, Any]) -> Group:
         notes.append(f"the entry is {answer['structure']}")
     if answer["growth"]:
         notes.append(_growth_text(answer["growth"]))
+        if answer["closed_form"] and answer["growth"]["kind"] == "unbounded":
+            notes.append(f"in closed form: {answer['closed_form']}")
     if within and within["growth"]:
         notes.append(f"within {within['epsilon']}, {_growth_text(within['growth'])}")
     if answer["generalizes"] is not False and (bias := _bias_text(answer)):

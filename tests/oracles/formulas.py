@@ -539,3 +539,26 @@ def random_mixed_text(draw: Random, depth: int, names: Sequence[str]) -> str:
         f"({part()} if {part()} {draw.choice(['<', '<=', '==', '!=', '>'])} {part()} else {part()})": 6,
     }
     return draw.choices(list(forms), list(forms.values()))[0]
+
+
+def random_presburger_text(draw: Random, depth: int) -> str:
+    """Random formula of Presburger arithmetic."""
+    if not depth:
+        return draw.choice(["i", "j", "j - i", "i + j", "i", "j", "n", *["1", "2", "3", "5", "7", "12", "22"]])
+
+    def part() -> str:
+        return f"({random_presburger_text(draw, depth - 1)})"
+
+    return draw.choice(
+        [
+            f"{part()} {draw.choice('+-')} {part()}",
+            f"{draw.choice((-3, -1, 2, 5))}*{part()}",
+            f"{part()} // {draw.choice((2, 3, 7, -3, 1000))}",
+            f"{part()} % {draw.choice((2, 3, 5, -4))}",
+            f"{part()} % {draw.choice((7, 12))}",
+            f"{draw.choice(('min', 'max'))}({part()}, {part()})",
+            f"abs({part()})",
+            f"{part()} if {part()} {draw.choice(('<', '<=', '==', '!='))} {part()} else {part()}",
+            f"{part()} / {draw.choice((2, 3))}",
+        ]
+    )

@@ -9,7 +9,7 @@ from lengthgen.theory.formula import presburger
 from lengthgen.theory.formula.presburger import Image, image
 from lengthgen.theory.growth import GrowthKind, growth
 from lengthgen.theory.pattern import from_formula
-from tests.oracles.formulas import NoValue, by_python
+from tests.oracles.formulas import NoValue, by_python, random_presburger_text
 
 # Formula, number of values other than 0, and the scale that shows the last of them.
 FINITE = [
@@ -81,7 +81,7 @@ def test_a_formula_with_parameters_or_of_too_many_operations_is_left_too(monkeyp
 def test_four_hundred_random_formulas_are_decided_and_agree_with_python() -> None:
     draw, seen = Random(0), set()
     while len(seen) < 400:
-        text = _drawn(draw, draw.choice((2, 2, 3, 3, 4)))
+        text = random_presburger_text(draw, draw.choice((2, 2, 3, 3, 4)))
         if text in seen:
             continue
         seen.add(text)
@@ -97,7 +97,10 @@ def test_four_hundred_random_formulas_are_decided_and_agree_with_python() -> Non
 def test_quotients_by_formulas_agree_with_python_where_they_are_decided() -> None:
     draw, decided = Random(1), 0
     for _ in range(120):
-        above, below = _drawn(draw, draw.choice((1, 2))), _drawn(draw, draw.choice((0, 1)))
+        above, below = (
+            random_presburger_text(draw, draw.choice((1, 2))),
+            random_presburger_text(draw, draw.choice((0, 1))),
+        )
         text = f"({above}) {draw.choice(('//', '%'))} ({below})"
         answer = image(from_formula(text).formula)
         decided += answer is not None
@@ -160,26 +163,3 @@ def _agrees(text: str, answer: Image) -> None:
     assert answer.nonzero is not None and len(first) <= answer.nonzero, text
     if answer.from_scale <= scale:
         assert len(first) == answer.nonzero and max(first.values(), default=1) == answer.from_scale, text
-
-
-def _drawn(draw: Random, depth: int) -> str:
-    """Random formula of Presburger arithmetic."""
-    if not depth:
-        return draw.choice(["i", "j", "j - i", "i + j", "i", "j", "n", *["1", "2", "3", "5", "7", "12", "22"]])
-
-    def part() -> str:
-        return f"({_drawn(draw, depth - 1)})"
-
-    return draw.choice(
-        [
-            f"{part()} {draw.choice('+-')} {part()}",
-            f"{draw.choice((-3, -1, 2, 5))}*{part()}",
-            f"{part()} // {draw.choice((2, 3, 7, -3, 1000))}",
-            f"{part()} % {draw.choice((2, 3, 5, -4))}",
-            f"{part()} % {draw.choice((7, 12))}",
-            f"{draw.choice(('min', 'max'))}({part()}, {part()})",
-            f"abs({part()})",
-            f"{part()} if {part()} {draw.choice(('<', '<=', '==', '!='))} {part()} else {part()}",
-            f"{part()} / {draw.choice((2, 3))}",
-        ]
-    )

@@ -73,7 +73,7 @@ class Image:
     line: Line | None = None
 
 
-class _NotPresburger(Exception):
+class NotPresburger(Exception):
     """Raised for a part of a formula that is not recognised as quasi-affine on finitely many pieces."""
 
 
@@ -87,7 +87,7 @@ def image(formula: Formula) -> Image | None:
     try:
         pairs = _pairs(context, family=family)
         return _image(pairs, [_Reader(pairs).value(node) for node in formula.nodes], family=family)
-    except (_NotPresburger, isl.Error, RecursionError):
+    except (NotPresburger, isl.Error, RecursionError):
         return None
 
 
@@ -104,7 +104,29 @@ def first_pair(condition: Node, *, family: bool) -> list[Cell] | None:
         pairs = _pairs(context, family=family)
         holds = pairs.subtract(_Reader(pairs).truth(condition).fails)
         return [] if holds.is_empty() else [_first(holds, family=family)]
-    except (_NotPresburger, isl.Error, RecursionError):
+    except (NotPresburger, isl.Error, RecursionError):
+        return None
+
+
+def first_scales(formula: Formula) -> isl.PwAff | None:
+    """First scale that shows a value, as a function of the value times a common denominator, 0 left out.
+
+    The formula is one of numbers, not of matrices. None if it is not recognised as Presburger, takes too long, or has
+    no value at some pair.
+    """
+    if formula.parameters:
+        return None
+    context = isl.Context()
+    context.set_max_operations(MOST_OPERATIONS)
+    try:
+        pairs = _pairs(context, family="n" in formula.variables)
+        function = _Reader(pairs).value(formula.nodes[0]).function
+        if not pairs.is_subset(function.domain()):
+            return None
+        entries = isl.Map.from_pw_aff(function).subtract_range(isl.Set("{[0]}", context=context))
+        scales = entries.reverse().apply_range(isl.Map("{[i,j,n] -> [n]}", context=context)).lexmin()
+        return isl.PwMultiAff.from_map(scales).get_pw_aff(0)
+    except (NotPresburger, isl.Error, RecursionError):
         return None
 
 
@@ -129,11 +151,11 @@ class _Value:
 
     def over(self, denominator: int) -> isl.PwAff:
         """Numerator over a multiple of the denominator."""
-        return self.function.scale_val(_number(self.function, denominator // self.denominator))
+        return self.function.scale_val(to_isl(self.function, denominator // self.denominator))
 
     def floor(self) -> isl.PwAff:
         """Largest integer that is not above."""
-        return self.function.scale_down_val(_number(self.function, self.denominator)).floor()
+        return self.function.scale_down_val(to_isl(self.function, self.denominator)).floor()
 
 
 @dataclass(frozen=True)
@@ -173,7 +195,7 @@ class _Reader:
             case Operation(name="%", operands=(dividend, Number(value=int(modulus)))) if modulus > 0:
                 try:
                     return self._apply("%", [self.value(part) for part in node.operands])
-                except _NotPresburger:
+                except NotPresburger:
                     return _Value(self._residue(dividend, modulus))
             case Operation(name="gcd", operands=parts):
                 return self._gcd(*parts)
@@ -183,7 +205,7 @@ class _Reader:
                 return self.value(Operation("//", (dividend, Operation("*", (divisor, last)))))
             case Operation(name=name, operands=parts):
                 return self._apply(name, [self.value(part) for part in parts])
-        raise _NotPresburger
+        raise NotPresburger
 
     def _of_constant(self, node: Node) -> _Value:
         """Function of a tree without variables, if its value is rational."""
@@ -192,9 +214,9 @@ class _Reader:
         except NoValue:
             return _Value(self._nowhere())
         except FormulaError:
-            raise _NotPresburger from None
+            raise NotPresburger from None
         if not isinstance(value, int | Fraction):
-            raise _NotPresburger
+            raise NotPresburger
         return self.value(Number(value))
 
     def truth(self, node: Node) -> _Truth:
@@ -227,9 +249,9 @@ class _Reader:
         """Remainder of an integer modulo a positive integer; products and powers are taken by their residues."""
         try:
             value = self.value(node)
-        except _NotPresburger:
+        except NotPresburger:
             return self._residue_of_parts(node, modulus)
-        return _integral(value).mod_val(_number(value.function, modulus))
+        return _integral(value).mod_val(to_isl(value.function, modulus))
 
     def _residue_of_parts(self, node: Node, modulus: int) -> isl.PwAff:
         match node:
@@ -245,10 +267,10 @@ class _Reader:
             case Operation(name="**", operands=(base, exponent)):
                 power = _integral(self.value(exponent))
                 if not power.neg().pos_set().is_empty():
-                    raise _NotPresburger
+                    raise NotPresburger
                 bases = _cases(_Value(self._residue(base, modulus)))
                 return self._by_cases((where, self._powers(int(value), modulus, power)) for value, where in bases)
-        raise _NotPresburger
+        raise NotPresburger
 
     def _powers(self, base: int, modulus: int, exponent: isl.PwAff) -> isl.PwAff:
         """Residue of base ** exponent, which repeats from some exponent on."""
@@ -256,12 +278,12 @@ class _Reader:
         residue = 1 % modulus
         while residue not in seen:
             if len(seen) == MOST_SPLIT:
-                raise _NotPresburger
+                raise NotPresburger
             seen.append(residue)
             residue = residue * base % modulus
         before, period = seen.index(residue), len(seen) - seen.index(residue)
         late = exponent.ge_set(self._constant(before))
-        repeating = exponent.sub(self._constant(before)).mod_val(_number(exponent, period))
+        repeating = exponent.sub(self._constant(before)).mod_val(to_isl(exponent, period))
         places = [exponent.eq_set(self._constant(at)) for at in range(before)]
         places += [late.intersect(repeating.eq_set(self._constant(at))) for at in range(period)]
         return self._by_cases((where, self._constant(value)) for where, value in zip(places, seen, strict=True))
@@ -293,7 +315,7 @@ class _Reader:
             case "**":
                 powers = _split(last)
                 return self._power_of_unit(first, last) if powers is None else self._power(first, powers)
-        raise _NotPresburger
+        raise NotPresburger
 
     def _quotient(self, dividend: _Value, divisor: _Value, *, rounded: bool) -> _Value:
         """Quotient, or its floor, if the divisor takes few values or the result does."""
@@ -304,7 +326,7 @@ class _Reader:
         (above, below), _ = _over_one([dividend, divisor])
         remaining, cases = above.domain().intersect(below.non_zero_set()), []
         for number in sorted(range(-MOST_QUOTIENTS, MOST_QUOTIENTS + 1), key=abs):
-            rest = above.sub(below.scale_val(_number(below, number)))
+            rest = above.sub(below.scale_val(to_isl(below, number)))
             where = rest.zero_set()
             if rounded:
                 upwards = rest.ge_set(self._constant(0)).intersect(rest.lt_set(below))
@@ -313,7 +335,7 @@ class _Reader:
             remaining = remaining.subtract(where)
             if remaining.is_empty():
                 return _Value(self._by_cases(cases))
-        raise _NotPresburger
+        raise NotPresburger
 
     def _power(self, base: _Value, powers: list[tuple[Fraction, isl.Set]]) -> _Value:
         """Power with few exponents, which are integers; the base takes few values, unless the exponent is 0 or 1."""
@@ -321,7 +343,7 @@ class _Reader:
         for power, where in powers:
             here = _Value(base.function.intersect_domain(where), base.denominator)
             if power.denominator != 1:
-                raise _NotPresburger
+                raise NotPresburger
             if power == 1:
                 parts.append(here)
             elif power == 0:
@@ -334,11 +356,11 @@ class _Reader:
     def _power_of_unit(self, base: _Value, exponent: _Value) -> _Value:
         """Power of 0, 1 and -1 with any integer exponent."""
         power = _integral(exponent)
-        even = power.mod_val(_number(power, 2)).zero_set()
+        even = power.mod_val(to_isl(power, 2)).zero_set()
         cases = []
         for value, where in _cases(base):
             if value not in (-1, 0, 1):
-                raise _NotPresburger
+                raise NotPresburger
             held, other = (even, 1), (power.domain().subtract(even), int(value))
             if value == 0:
                 held, other = (power.zero_set(), 1), (power.pos_set(), 0)
@@ -350,7 +372,7 @@ class _Reader:
         for few, other in ((second, first), (first, second)):
             try:
                 values = _cases(self.value(few))
-            except _NotPresburger:
+            except NotPresburger:
                 continue
             cases = []
             for value, where in values:
@@ -359,11 +381,11 @@ class _Reader:
                     cases.append((where, _integral(here._apply("abs", [here.value(other)]))))
                     continue
                 if value.denominator != 1:
-                    raise _NotPresburger
+                    raise NotPresburger
                 residues = _cases(_Value(here._residue(other, abs(int(value)))))
                 cases += [(place, self._constant(gcd(int(rest), int(value)))) for rest, place in residues]
             return _Value(self._by_cases(cases))
-        raise _NotPresburger
+        raise NotPresburger
 
     def _by_cases(self, cases: Iterable[tuple[isl.Set, isl.PwAff]]) -> isl.PwAff:
         """Function that is the given one on each of some disjoint sets of pairs."""
@@ -375,60 +397,65 @@ class _Reader:
         return self._constant(0).subtract_domain(self.pairs)
 
     def _constant(self, value: int) -> isl.PwAff:
-        return isl.PwAff.val_on_domain(self.pairs, _number(self.pairs, value))
+        return isl.PwAff.val_on_domain(self.pairs, to_isl(self.pairs, value))
 
 
-def _number(like: isl.PwAff | isl.Set, value: int) -> isl.Val:
+def to_isl(like: isl.PwAff | isl.Set, value: int) -> isl.Val:
     """Integer in the context of a function or a set."""
     return isl.Val(str(value), context=like.get_ctx())
 
 
-def _integer(value: isl.Val) -> int:
+def from_isl(value: isl.Val) -> int:
     """Integer of isl; it has none, and no error, where its operations were used up."""
     text = value.to_str()
     if text is None:
-        raise _NotPresburger
+        raise NotPresburger
     return int(text)
 
 
 def _integral(value: _Value) -> isl.PwAff:
-    """Function of a value that is written as an integer. Raises `_NotPresburger` if it is not."""
+    """Function of a value that is written as an integer. Raises `NotPresburger` if it is not."""
     if value.denominator != 1:
-        raise _NotPresburger
+        raise NotPresburger
     return value.function
 
 
 def _split(value: _Value) -> list[tuple[Fraction, isl.Set]] | None:
     """Values of a function, each with the pairs at which it is taken; None if there are more than MOST_SPLIT."""
-    taken = _taken(value.function)
-    if taken is None or len(taken) > MOST_SPLIT:
+    cases = values_taken(value.function)
+    if cases is None or len(cases) > MOST_SPLIT:
         return None
-    return [(Fraction(number, value.denominator), where) for number, where in taken]
+    return [(Fraction(number, value.denominator), where) for number, where in cases]
 
 
-def _taken(function: isl.PwAff) -> list[tuple[int, isl.Set]] | None:
+def values_taken(function: isl.PwAff) -> list[tuple[int, isl.Set]] | None:
     """Numbers that a function takes, each with its pairs; None if those of a piece are not within MOST_LISTED."""
     pairs_of: dict[int, isl.Set] = {}
     for where, form in function.get_pieces():
         if where.is_empty():
             continue
         if form.is_cst():
-            candidates = [(_integer(form.get_constant_val()), where)]
+            candidates = [(from_isl(form.get_constant_val()), where)]
         else:
             piece = isl.PwAff.alloc(where, form)
             if not _is_bounded(piece):
                 return None
-            low, high = _integer(piece.min_val()), _integer(piece.max_val())
+            low, high = from_isl(piece.min_val()), from_isl(piece.max_val())
             if high - low > MOST_LISTED:
                 return None
             numbers = range(low, high + 1)
             candidates = [
-                (number, piece.eq_set(isl.PwAff.val_on_domain(where, _number(where, number)))) for number in numbers
+                (number, piece.eq_set(isl.PwAff.val_on_domain(where, to_isl(where, number)))) for number in numbers
             ]
         for number, there in candidates:
             if not there.is_empty():
                 pairs_of[number] = pairs_of[number].union(there) if number in pairs_of else there
     return sorted(pairs_of.items(), key=lambda taken: taken[0])
+
+
+def is_finite_above(numbers: isl.Set) -> bool:
+    """True if a set of integers has a largest one, or is empty."""
+    return bool(numbers.is_empty() or not numbers.dim_max_val(0).is_infty())
 
 
 def _is_bounded(function: isl.PwAff) -> bool:
@@ -437,10 +464,10 @@ def _is_bounded(function: isl.PwAff) -> bool:
 
 
 def _cases(value: _Value) -> list[tuple[Fraction, isl.Set]]:
-    """Values of a function as `_split` gives them. Raises `_NotPresburger` if there are too many."""
+    """Values of a function as `_split` gives them. Raises `NotPresburger` if there are too many."""
     cases = _split(value)
     if cases is None:
-        raise _NotPresburger
+        raise NotPresburger
     return cases
 
 
@@ -461,7 +488,7 @@ def _scaled(value: _Value, factors: Iterable[tuple[Fraction, isl.Set]]) -> _Valu
     listed = list(factors)
     common = lcm(*(factor.denominator for factor, _ in listed))
     multiples = (
-        value.function.scale_val(_number(value.function, int(factor * common))).intersect_domain(where)
+        value.function.scale_val(to_isl(value.function, int(factor * common))).intersect_domain(where)
         for factor, where in listed
     )
     nowhere = value.function.subtract_domain(value.function.domain())
@@ -473,7 +500,7 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction:
     try:
         return Fraction(exact.apply("**", [exact.plain(base), exact.plain(exponent)]))
     except FormulaError:
-        raise _NotPresburger from None
+        raise NotPresburger from None
 
 
 def _image(pairs: isl.Set, values: list[_Value], *, family: bool) -> Image:
@@ -489,20 +516,20 @@ def _image(pairs: isl.Set, values: list[_Value], *, family: bool) -> Image:
     if listed is not None:
         places = [where for entry, where in listed if any(entry)]
         return Image(
-            nonzero=len(places), from_scale=max((_integer(where.dim_min_val(2)) for where in places), default=1)
+            nonzero=len(places), from_scale=max((from_isl(where.dim_min_val(2)) for where in places), default=1)
         )
     zero = isl.Set(f"{{[{','.join('0' for _ in values)}]}}", context=pairs.get_ctx())
     nonzero = entries.subtract_range(zero)
     scales = nonzero.reverse().apply_range(isl.Map("{[i,j,n] -> [n]}", context=pairs.get_ctx()))
-    since = _integer(scales.lexmin().range().dim_max_val(0))
-    return Image(nonzero=_integer(nonzero.range().count_val()), from_scale=since)
+    since = from_isl(scales.lexmin().range().dim_max_val(0))
+    return Image(nonzero=from_isl(nonzero.range().count_val()), from_scale=since)
 
 
 def _listed(pairs: isl.Set, functions: list[isl.PwAff]) -> list[tuple[Cell, isl.Set]] | None:
     """Entries with these components, each with its pairs; None if there are more than MOST_LISTED."""
     entries: list[tuple[Cell, isl.Set]] = [((), pairs)]
     for function in functions:
-        taken = _taken(function)
+        taken = values_taken(function)
         if taken is None:
             return None
         joined = (((*entry, number), place.intersect(where)) for entry, place in entries for number, where in taken)
@@ -524,22 +551,22 @@ def _line(entries: isl.Map, denominators: list[int]) -> Line:
             continue
         cone = isl.BasicSet.universe(lifted.get_space())
         for constraint in lifted.get_constraints():
-            cone = cone.add_constraint(constraint.set_constant_val(_number(entries.domain(), 0)))
+            cone = cone.add_constraint(constraint.set_constant_val(to_isl(entries.domain(), 0)))
         for place, _ in enumerate(denominators):
             for sign in (1, -1):
                 growing = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(lifted.get_space()))
-                growing = growing.set_coefficient_val(isl.dim_type.set, 3 + place, _number(entries.domain(), sign))
-                ray = cone.add_constraint(growing.set_constant_val(_number(entries.domain(), -1)))
+                growing = growing.set_coefficient_val(isl.dim_type.set, 3 + place, to_isl(entries.domain(), sign))
+                ray = cone.add_constraint(growing.set_constant_val(to_isl(entries.domain(), -1)))
                 if not ray.is_empty():
                     start, step = _coordinates(lifted.sample_point()), _coordinates(ray.sample_point())
                     over = [list(map(Fraction, part[3:], denominators)) for part in (start, step)]
                     return Line(start=start[:3], step=step[:3], base=tuple(over[0]), slope=tuple(over[1]))
-    raise _NotPresburger
+    raise NotPresburger
 
 
 def _coordinates(point: isl.Point) -> Cell:
     """Coordinates of a point."""
     return tuple(
-        _integer(point.get_coordinate_val(isl.dim_type.set, place))
+        from_isl(point.get_coordinate_val(isl.dim_type.set, place))
         for place in range(point.get_space().dim(isl.dim_type.set))
     )
