@@ -94,6 +94,33 @@ def test_four_hundred_random_formulas_are_decided_and_agree_with_python() -> Non
             _agrees(text, answer)
 
 
+def test_a_solver_of_another_kind_finds_no_other_value_and_no_pair_off_a_line() -> None:
+    """z3 says for all pairs of all scales what counting says for some."""
+    solver = pytest.importorskip("tests.oracles.solver", reason="needs z3")
+    draw, decided = Random(2), 0
+    for _ in range(150):
+        text = random_presburger_text(draw, draw.choice((2, 2, 3, 3, 4)))
+        family = "n" in text.replace("min", "")
+        answer = image(from_formula(text).formula)
+        if answer is None:  # isl takes too long
+            continue
+        decided += 1
+        if answer.line:
+            [base], [slope] = answer.line.base, answer.line.slope
+            at = dict(zip("ijn", zip(answer.line.start, answer.line.step, strict=True), strict=True))
+            assert slope and not solver.leaves_line(text, at, base, slope), text
+            assert solver.leaves_line(text, at, base, slope + 1) and solver.leaves_line(text, at, base + 1, slope)
+        elif answer.from_scale <= 25:
+            scales = range(1, answer.from_scale + 1)
+            pairs = [(i, j, n) for n in scales for j in (range(1, n + 1) if family else (n,)) for i in range(1, j + 1)]
+            values = {by_python(text, dict(zip("ijn", pair, strict=True))) for pair in pairs} | {Fraction(0)}
+            assert len(values) == answer.nonzero + 1
+            assert not solver.has_other_values(text, values, family=family), text
+            last = max(values, key=abs)
+            assert not last or solver.has_other_values(text, values - {last}, family=family), text
+    assert decided > 145
+
+
 def test_quotients_by_formulas_agree_with_python_where_they_are_decided() -> None:
     draw, decided = Random(1), 0
     for _ in range(120):
