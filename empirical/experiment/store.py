@@ -36,6 +36,7 @@ from lengthgen.infrastructure.files import (
     read_sealed_bytes,
     read_sealed_json,
     seal,
+    sweep_partial,
     write_bytes,
     write_json,
     write_sealed_bytes,
@@ -196,6 +197,10 @@ class RunStore:
         for folder in self._below.glob("*"):
             if folder.is_dir() and self._is_of_finished_runs(folder):
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def remove_half_written(self) -> None:
+        """Delete files that killed processes were writing; all are below .unfinished until a run is whole."""
+        sweep_partial(self._below)
 
     def _is_of_finished_runs(self, folder: Path) -> bool:
         """True if all runs of an unfinished training are finished."""

@@ -22,7 +22,7 @@ from lengthgen.empirical.experiment.sealed import SealedRun
 from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.infrastructure.errors import LengthgenError, in_words
-from lengthgen.infrastructure.files import FullDisk, locked, sweep_partial, write_sealed_json
+from lengthgen.infrastructure.files import FullDisk, locked, write_sealed_json
 from lengthgen.infrastructure.processes import interrupts_left, pool
 from lengthgen.infrastructure.userfile import user_code
 
@@ -117,7 +117,7 @@ def train_all(
             failures += [error] if error else []
             on_done(job.trained)
     finally:
-        sweep_partial(store.root)  # half-written files of killed workers
+        store.remove_half_written()
     if failures:
         raise SweepError(f"not all of {len(unfinished)} runs were finished: {'; '.join(failures)}")
 
@@ -154,13 +154,13 @@ def local(jobs: Sequence[Job[T]], backend: Backend) -> Iterator[tuple[Job[T], st
 
 
 @contextmanager
-def staying(backend: Backend, root: Path) -> Iterator[Engine]:
+def staying(backend: Backend, store: RunStore) -> Iterator[Engine]:
     """Context manager for the engine `local` whose processes stay from one call to the next, as they start slowly."""
     try:
         with pool(workers(backend)) as processes:
             yield partial(trained_by, processes)
     finally:
-        sweep_partial(root)  # half-written files of killed processes
+        store.remove_half_written()
 
 
 def trained_by(

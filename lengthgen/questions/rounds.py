@@ -171,9 +171,7 @@ def run_conjecture(
             "command with --until-decided --budget 1h"
         )
     # Processes of this machine stay for all rounds.
-    engine_of_rounds = (
-        staying(backend, experiment.store.root) if ENGINES[engine] is local else nullcontext(ENGINES[engine])
-    )
+    engine_of_rounds = staying(backend, experiment.store) if ENGINES[engine] is local else nullcontext(ENGINES[engine])
     with engine_of_rounds as train_groups:
         while True:
             missing = sum(not experiment.store.finished(run) for runs in cells.values() for run in runs)

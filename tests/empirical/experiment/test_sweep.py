@@ -171,7 +171,7 @@ def test_a_run_that_fails_is_named_and_its_process_stays_for_other_groups_until_
     diverging = smoke_run("rpe", learning_rate=1e38)
     Path(gone.task.name.rpartition(":")[0]).unlink()
     runs, store, ended = [gone, diverging, good], RunStore(tmp_path / "runs"), []
-    with staying(CPU, store.root) as engine:
+    with staying(CPU, store) as engine:
         sweep_on = partial(train_all, store=store, backend=CPU, engine=engine)
         with pytest.raises(SweepError) as failed:
             sweep_on(runs, provenance={good.id: {"of": "us"}}, on_done=ended.append)
@@ -202,10 +202,10 @@ def test_a_finished_run_is_given_to_no_engine(small_run, tmp_path):
 
 
 def test_half_written_files_of_ended_workers_go_with_the_sweep(small_run, tmp_path):
-    half = tmp_path / "a-run" / ".config.json.0123.partial"
+    half = tmp_path / ".unfinished" / "a-run.0123.finished" / ".config.json.0123.partial"
 
     def engine(jobs, backend):
-        half.parent.mkdir()
+        half.parent.mkdir(parents=True)
         half.touch()
         yield jobs[0], None
 
