@@ -2,7 +2,8 @@
 
 A bias is cacheable at width r if b(j, i) = u_j . v_i for all keys i up to the query j, with vectors of r numbers that
 do not change when the sequence grows. u_j may use the query, v_i the key; each may use its position, its gate and the
-tokens before it. So r is the largest rank of the matrices of the bias. Actions on queries and keys (rotations) need no
+tokens before it. So r is the least rank of matrices with these entries, at any length; entries of keys after the query
+are free. Actions on queries and keys (rotations) need no
 width: a key is cached after its action. [F; GRAPE, arXiv 2512.07805, says of its additive forms that they stream]
 
 A term of the query alone counts like any other: softmax would ignore it, the sigmoid does not. With a window of W keys
@@ -13,13 +14,12 @@ The width is decided in three ways. (1) If the bias is a polynomial in quantitie
 key, its width is the rank of the coefficient matrix. (2) If the bias depends on the distance D only, it has finite rank
 if and only if it follows a linear recurrence (Kronecker), that is, if it is a sum of terms D^k c^D. So D^p with p not
 an integer has no finite width, and log D has none: in a recurrence without exponential growth, b / D^k stays bounded
-and does not fall to 0 for one integer k. (3) A table that is constant from some distance on follows a recurrence, and
-its rank is counted.
+and does not fall to 0 for one integer k. (3) A table that is constant from some distance on has no width: its
+recurrence cannot be run backwards.
 """
 
 from dataclasses import dataclass
 
-import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
@@ -28,7 +28,6 @@ from lengthgen.theory.domains import assumed
 from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Family, Law
 from lengthgen.theory.far import positions_of
 from lengthgen.theory.formula.asymptotics import searched_limit
-from lengthgen.theory.rational import rank
 
 _KEY = sp.Symbol("i", integer=True, nonnegative=True)
 _DISTANCE = sp.Symbol("D", integer=True, positive=True)
@@ -241,7 +240,11 @@ def _width_of_distance_bias(bias: sp.Expr, encoding: Encoding) -> Caching:
 
 
 def _width_of_table(bias: sp.Expr, tables: list[sp.Indexed]) -> Caching:
-    """Width of a bias that is one table entry, which is the same from some distance on."""
+    """No width of a bias that is one table entry, which is the same from some distance on.
+
+    Less the entry of all far distances, the entries of queries and keys that are one distance less apart stand on a
+    diagonal with zeros below: the matrix has full rank whatever the entries of later keys are.
+    """
     if len(tables) > 1 or bias != tables[0]:
         return _undecided("the bias is not one entry of a table")
     (index,) = tables[0].indices
@@ -249,16 +252,9 @@ def _width_of_table(bias: sp.Expr, tables: list[sp.Indexed]) -> Caching:
     if not last.is_Integer:
         return _undecided("the table is not constant at large distances")
     entries = [int(index.subs(_DISTANCE, distance)) for distance in range(_LONGEST_TABLE)]
-    constant_from = next(distance for distance in range(len(entries), 0, -1) if entries[distance - 1] != last)
-    # Example with primes as entries: its rank is a lower bound, and constant_from + 1 is the upper bound.
-    row = [sp.prime(1 + entry) for entry in entries]
-    size = constant_from + 2
-    hankel = np.array([[row[min(a + b, constant_from)] for b in range(size)] for a in range(size)], dtype=object)
-    if rank(hankel) != constant_from + 1:
-        return _undecided(f"an example has rank {rank(hankel)}, the recurrence has {constant_from + 1} terms")
+    before = next(distance for distance in reversed(range(len(entries))) if entries[distance] != last)
     return _decided(
-        constant_from + 1,
-        f"one entry for all distances from {constant_from} on, one for each smaller distance",
+        None, f"less the entry of all farther keys, that of distance {before} stands on a diagonal with zeros below"
     )
 
 

@@ -14,11 +14,11 @@ are tested at finitely many cells. All of it is [F].
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, islice
 from math import comb, inf, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -32,7 +32,7 @@ from lengthgen.theory.formula.periods import PATH_OF, Repeats, repeats
 from lengthgen.theory.formula.progressions import Path, follow_path
 from lengthgen.theory.formula.ranges import MOST, finite_range
 from lengthgen.theory.formula.structure import Structure, dependence, structure
-from lengthgen.theory.formula.syntax import Node, may_be_irrational, names
+from lengthgen.theory.formula.syntax import Node, may_be_irrational, names, with_numbers
 from lengthgen.theory.formula.tails import infinitely_many_values
 from lengthgen.theory.lrc import LrcProfile, profile
 from lengthgen.theory.pattern import Pattern
@@ -55,6 +55,9 @@ FARTHEST_FAMILY, FARTHEST_EXACT_FAMILY = 40, 20
 """The same scales for families A(i, j, n)."""
 MOST_SINGLE, MOST_SINGLE_EXACT = 20_000, 500
 """Largest number of single positions that are tested: for rational conditions, and for irrational ones."""
+
+_MOST_NUMBERS = 3
+"""Largest number of choices of numbers for free parameters; the first is taken at which all pairs have a value."""
 
 RAYS: tuple[Path, ...] = (
     {"i": (1, 0), "j": (1, 1), "n": (1, 1)},
@@ -304,12 +307,21 @@ def _growth_of_profile(lrc_profile: LrcProfile, reason: str) -> Growth:
 def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
     """Yield reasons for infinitely many values. Free parameters are set to numbers: values that differ there differ."""
     free = [name for name in formula.parameters if name in formula.names]
-    fixed: Mapping[str, Any] = {name: sp.Rational(sp.prime(index + 1)) for index, name in enumerate(free)}
-    where = f" with {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else ""
+    special, where = formula, ""
+    if free:
+        for first in range(1, _MOST_NUMBERS + 1):
+            values = {name: int(sp.prime(first + place)) for place, name in enumerate(free)}
+            rows = tuple(tuple(with_numbers(node, values) for node in row) for row in formula.rows)
+            special = replace(formula, parameters=(), rows=rows)
+            if definedness(special).everywhere:
+                break
+        else:
+            return
+        where = f" with {', '.join(f'{name} = {value}' for name, value in values.items())}"
     for path in RAYS:
-        for node in formula.nodes:
+        for node in special.nodes:
             own_path = {name: path[name] for name in path if name in names(node)}
-            for start, step, why in infinitely_many_values(node, own_path, fixed):
+            for start, step, why in infinitely_many_values(node, own_path):
                 places = {name: (first + by * start, by * step) for name, (first, by) in path.items()}
                 yield f"infinitely many values: {_place_text(places, formula)}{where} {why}"
 

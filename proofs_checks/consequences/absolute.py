@@ -118,12 +118,11 @@ def injective(
     "sin-5",
     "",
     r"(x+p_j)^\top W(y+p_i)=(x+p_{j+s})^\top W(y+p_{i+s})\ \forall x,y,i,j,s\iff W=0",
-    assumptions=(
-        "contents x, y and W are free",
-        "several planes: e^(i theta n) of distinct theta in (0, pi) are independent, so each block of W vanishes",
-    ),
+    assumptions=("contents x, y and W are free",),
     falsifiers={
         "relative for every W": {"relative": lambda weights: True},
+        "relative for turns W": {"relative": lambda weights: weights[0, 0] == weights[1, 1] == 0},
+        "relative for W = diag(1, 0)": {"relative": lambda weights: weights in (sp.zeros(2, 2), sp.diag(1, 0))},
         "relative for W = I": {"relative": lambda weights: weights in (sp.zeros(2, 2), sp.eye(2))},
         "not even for W = 0": {"relative": lambda weights: False},
     },
@@ -154,9 +153,14 @@ def relative_logits(relative: Formula = lambda weights: weights.is_zero_matrix) 
     determinant = "det(PE(1) - PE(0), PE(2) - PE(1)) = -2 sin(theta)(1 - cos(theta))"
     yield determinant, lambda: sp.Matrix.hstack(*steps).det(), lambda: -2 * sp.sin(theta) * (1 - sp.cos(theta))
     yield "not 0 for 0 < theta < pi, and every theta_l is in (0, 1]: so W = 0 if the slope vanishes at i = 0, 1, s = 1"
+    yield (
+        "with several planes e^(i theta n) of distinct theta in (0, pi) are independent functions of n, so the slope "
+        "vanishes only if each block of W does"
+    )
     alone = "with W = I codes alone score cos(D theta)"
     yield alone, lambda: code(i + offset).dot(code(i)), lambda: sp.cos(offset * theta)
-    for case in (sp.zeros(2, 2), sp.eye(2), sp.Matrix([[1, 2], [3, 4]]), sp.Matrix([[0, 1], [0, 0]])):
+    turn, corner = sp.Matrix([[0, 1], [-1, 0]]), sp.Matrix([[0, 1], [0, 0]])
+    for case in (sp.zeros(2, 2), sp.eye(2), sp.Matrix([[1, 2], [3, 4]]), corner, turn, sp.diag(1, 0)):
         name, here, there = f"W = {case.tolist()}", logit(case, i), logit(case, i + shift)
         if relative(case):
             same_by_sympy(f"{name}: logits at (i + D, i) and at (i + s + D, i + s)", here, there)

@@ -894,6 +894,7 @@ def prism_part(properties: Sequence[Property] = _PRISM) -> Facts:
         "without the codes": {"properties": tuple(each for each in PROPERTIES if each not in _CODES)},
         "without the heads": {"constructions": ()},
         "NoPE is no special case": {"properties": (*PROPERTIES, *also_broken(PROPERTIES, "path", "nope"))},
+        "ALiBi contains RoPE": {"constructions": (*CONSTRUCTIONS, Construction(by="alibi", of="rope", planes=()))},
     },
 )
 def table_is_whole(

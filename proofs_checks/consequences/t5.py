@@ -28,8 +28,8 @@ _ANY_SLOPE: dict[str, Any] = RELEASED | {"assumptions": (*RELEASED["assumptions"
     },
 )
 def saturation(bucket: Formula = biases.t5_bucket, first: int = 113) -> Facts:
-    """All distances from 113 on share bucket 31, and no nearer one has it. Decided for the released rule: 32 buckets,
-    up to distance 128.
+    """All distances from 113 on share bucket 31, and no nearer one has it. Decided for the released rule of the
+    decoder: 32 buckets, up to distance 128.
     """
     last = T5_BUCKETS - 1
     refute(bucket(BEYOND) != last, f"distance 128 + k has bucket {bucket(BEYOND)}, not {last}")

@@ -73,7 +73,9 @@ def _require_sign(what: str, formula: Formula, *, strict: bool) -> None:
     },
 )
 def as_forget_gates(cable_logit: Formula = lambda Wx, b: -Wx - b) -> Facts:
-    """The released Cable with weights W and offset b is FoX with -W and -b, for every input (errata F13)."""
+    """The bias of the released Cable with weights W and offset b is that of FoX with -W and -b, for every input
+    (errata F13).
+    """
     Wx, b, D, s = sp.symbols("W.x b D s", real=True)
     path, gates = any_distance(i, j), along_path(i, j)
     added, added_gate = next_term("D of Cable", any_distance, i, j), next_term("D of FoX", along_path, i, j)

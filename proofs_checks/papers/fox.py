@@ -187,7 +187,7 @@ def cocycle(bias: Formula = along_path, in_query: int = -1, in_key: int = 1) -> 
         "D_ij = c_j - c_i (fox-8); the path's product is grape-10",
     ),
     falsifiers={
-        "I - psi E for I + psi E": {"link": lambda total: grape.fox_link(log_gate=-total)},
+        "I + psi E for I - psi E": {"link": lambda total: grape.fox_link(log_gate=-total)},
         "links transposed": {"link": lambda total: grape.fox_link(log_gate=total).T},
     },
 )

@@ -175,20 +175,21 @@ def rope_rows(
 @CLAIMS.claim(
     "wavelet-2",
     "RoPE as a wavelet transform",
-    r"\psi(\tfrac{\alpha}{2\pi})=\cos\alpha\ne\cos 2\alpha=\psi(\tfrac{2\alpha}{4\pi})",
-    assumptions=("frequencies theta of (0, 1]",),
+    r"\psi(\tfrac{4}{2\pi})=\cos4\ne\cos8=\psi(\tfrac{8}{4\pi})",
     falsifiers={
         "already at the positions 1 and 2": {"positions": (1, 2)},
+        "at the positions 1 and 7": {"positions": (1, 7)},
         "one turn at every position": {"turns": lambda position: sp.S.One},
     },
 )
 def no_mother(
-    positions: tuple[int, int] = (1, 7),
+    positions: tuple[int, int] = (4, 8),
     turns: Formula = relations.restricted_turns,
     shift: Formula = relations.restricted_shift,
 ) -> Facts:
-    """RoPE is not a transform with one mother wavelet and these shifts: already at the positions 1 and 7, which have 1
-    and 2 turns, the identity asks for two different values at one point, so the wavelet depends on the position.
+    """RoPE is not a transform with one mother wavelet and these shifts: plane 0, whose frequency is 1 at every width
+    and base, asks at the positions 4 and 8, which have 1 and 2 turns, for two different values at one point, so the
+    wavelet depends on the position.
     """
     angle, other = sp.symbols("alpha beta", real=True)
     counts = [turns(sp.Integer(position)) for position in positions]
@@ -197,7 +198,6 @@ def no_mother(
     both = f"m = {positions[0]} and m = {positions[1]}"
     refute(paired == angle, f"{both} both have k = {counts[0]} and ask for the same function")
     ratio, point = paired / angle, points[1].subs(other, paired)
-    largest = sp.Min(positions[0], positions[1] / ratio, 2 * sp.pi / (ratio + 1))
     yield f"{both} have k = {counts[0]} and k = {counts[1]} turns"
     yield same_by_sympy("psi is taken at one point for the angles alpha and k'/k alpha", point, points[0])
     yield (
@@ -205,7 +205,14 @@ def no_mother(
         lambda: sp.cos(angle) - sp.cos(ratio * angle),
         lambda: 2 * sp.sin((ratio + 1) * angle / 2) * sp.sin((ratio - 1) * angle / 2),
     )
-    yield f"both sines are positive for 0 < alpha < {largest}, and theta = alpha/m is at most 1 at both positions"
+    first = rotary.frequency(0, head_dim=sp.Symbol("d", integer=True, positive=True))
+    angles = [position * first for position in positions]
+    refute(
+        angles[1] != ratio * angles[0], f"plane 0 has the angles {angles[0]} and {angles[1]}, not in the ratio {ratio}"
+    )
+    sines = [ball(sp.sin((ratio + sign) * angles[0] / 2)) for sign in (1, -1)]
+    refute(any(sine.contains(0) for sine in sines), f"a sine may be 0 at the angle {angles[0]}")
+    yield f"plane 0, of frequency {first}, has the angles {angles[0]} and {angles[1]}, where neither sine is 0"
 
 
 @CLAIMS.claim(

@@ -1,5 +1,6 @@
 """YaRN (arXiv 2309.00071): its blend of frequencies, two ramps and temperature; NTK-aware and dynamic NTK scaling."""
 
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -150,8 +151,12 @@ def endpoints(
 
 
 _HEAD_DIM, _TRAINED = 128, sp.Integer(4096)
-_SETTINGS = ((_HEAD_DIM, BASE, _TRAINED, 32), (8, BASE, sp.Integer(64), 32), (4, 2, _TRAINED, 512))
-"""Head width, base, trained length, beta: settings that clamp nothing, the lower end, and the upper end."""
+_SETTINGS = (
+    (_HEAD_DIM, BASE, _TRAINED, 32, (20, 46)),
+    (8, BASE, sp.Integer(64), 32, (0, 2)),
+    (4, 2, _TRAINED, 512, (0, 3)),
+)
+"""Head width, base, trained length, beta, and the ends of the ramp: nothing is clamped, the lower, the upper end."""
 
 
 def _index_range(head_dim: int, base: int, trained: sp.Integer, beta: int) -> tuple[int, int]:
@@ -160,13 +165,27 @@ def _index_range(head_dim: int, base: int, trained: sp.Integer, beta: int) -> tu
     return rotary.yarn_index_range(head_dim, base, trained_length=trained, **turns)
 
 
+def _outwards(fast: Any, slow: Any, _: int) -> tuple[int, int]:
+    return int(fast.floor().unique_fmpz()), int(slow.ceil().unique_fmpz())
+
+
+def _inwards(fast: Any, slow: Any, head_dim: int) -> tuple[int, int]:
+    return max(int(fast.ceil().unique_fmpz()), 0), min(int(slow.floor().unique_fmpz()), head_dim - 1)
+
+
+def _clamped(fast: Any, slow: Any, head_dim: int) -> tuple[int, int]:
+    """Ends of the ramp by the code: rounded outwards, and clamped to 0 and d - 1."""
+    first, last = _outwards(fast, slow, head_dim)
+    return max(first, 0), min(last, head_dim - 1)
+
+
 @CLAIMS.claim(
     "yarn-2",
     "released code: the range of planes over which the ramp falls",
     r"r_{c(n)} = \frac{L}{2\pi}\,b^{-2c(n)/d} = n,\quad c(n)=\frac{d\ln\frac{L}{2\pi n}}{2\ln b}",
     label="P",
     strength=Strength.INTERVAL,
-    assumptions=("theta = b^(-2l/d) at real l; b > 1", "c(n) at n = 1 and 32 by balls, and by sympy for all n"),
+    assumptions=("theta = b^(-2l/d) at real l; b > 1", "c(n) at n = 1, 32 and 512 by balls, and by sympy for all n"),
     falsifiers={
         "without 2 pi": {
             "plane_with": lambda turns, trained_length, **of: rotary.yarn_plane_with(
@@ -176,9 +195,13 @@ def _index_range(head_dim: int, base: int, trained: sp.Integer, beta: int) -> tu
         "counting every coordinate": {
             "plane_with": lambda turns, head_dim, **of: rotary.yarn_plane_with(turns, head_dim=2 * head_dim, **of)
         },
+        "rounded inwards": {"rounding": _inwards},
+        "without clamps": {"rounding": _outwards},
     },
 )
-def inverse(plane_with: Formula = rotary.yarn_plane_with) -> Facts:
+def inverse(
+    plane_with: Formula = rotary.yarn_plane_with, rounding: Callable[[Any, Any, int], tuple[int, int]] = _clamped
+) -> Facts:
     """The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; the code's
     ramp falls between c(beta) and c(alpha), rounded to integers and clamped to 0 and d - 1, at 3 settings.
     """
@@ -193,21 +216,21 @@ def inverse(plane_with: Formula = rotary.yarn_plane_with) -> Facts:
         refute(not right, f"d = {_HEAD_DIM}, L = {_TRAINED}: plane c({number}) turns {short(turns)} times")
     number, *sizes = sp.symbols("n d b L", positive=True)
     yield same_by_sympy("r of the plane c(n) = n", turned(number, *sizes), number)
-    for head_dim, base, trained, beta in _SETTINGS:
+    for head_dim, base, trained, beta, ends in _SETTINGS:
         fast, slow = (
             ball(rotary.yarn_plane_with(sp.Integer(turns), head_dim=head_dim, base=base, trained_length=trained))
             for turns in (beta, 1)
         )
-        first, last = _index_range(head_dim, base, trained, beta)
-        due = (max(int(fast.floor().unique_fmpz()), 0), min(int(slow.ceil().unique_fmpz()), head_dim - 1))
-        where, falls = f"d = {head_dim}, b = {base}, L = {trained}", f"the code ramp falls from {due[0]} to {due[1]}"
-        refute((first, last) != due, f"{where}: {falls}, not from {first} to {last}")
+        where, falls = f"d = {head_dim}, b = {base}, L = {trained}", f"the code ramp falls from {ends[0]} to {ends[1]}"
+        rounded = rounding(fast, slow, head_dim)
+        refute(rounded != ends, f"{where}: {falls}, not from {rounded[0]} to {rounded[1]}")
+        refute(_index_range(head_dim, base, trained, beta) != ends, f"{where}: the formula has another ramp")
         yield f"{where}: c({beta}) = {short(fast)}, c(1) = {short(slow)}, {falls}"
     where = f"d = 8, b = {BASE}, L = 4"
     try:
         first, last = _index_range(8, BASE, sp.Integer(4), 32)
     except ValueError as refusal:
-        yield f"{where}: {refusal}"
+        yield f"{where}: {refusal}; the released code adds 0.001 to an end that equals the other"
     else:
         raise Refuted(f"{where}: a ramp from {first} to {last} falls nowhere")
 

@@ -32,7 +32,8 @@ STATED = {
     "bam": "th_beta = 0, 1, 2, ...: th_beta + 1; other th_beta: none",
     "bam-ssmax": "th_beta = 0, 1, 2, ...: th_beta + 1; other th_beta: none",
     "fire": "none",
-    "t5": "114",
+    "t5": "none",
+    "t5-bidirectional": "none",
     "dynamic-ntk": "none",
     "random-rope": "none",
     "legendre": "none",
@@ -141,11 +142,22 @@ def test_the_potentials_of_path_integrals_have_full_rank_at_any_probe_width() ->
             assert not flint.arb_mat(potentials).det().contains(0)
 
 
-def test_the_width_of_a_table_is_counted_up_to_the_distance_where_it_is_constant() -> None:
+def test_a_table_that_is_constant_from_some_distance_on_has_no_width() -> None:
     weights = sp.IndexedBase("w")
     clipped = biased(lambda j, i: weights[sp.Min(j - i, 5)])
-    assert str(caching(clipped)) == "6"
+    assert str(caching(clipped)) == "none"
     assert str(caching(biased(lambda j, i: weights[j - i]))) == "not decided"
+
+
+def test_whatever_stands_at_later_keys_the_rank_of_such_a_table_grows_with_the_length() -> None:
+    draw = Random(0)
+    table = [Fraction(draw.randint(1, 99)) for _ in range(6)]
+    for size in (10, 20, 30):
+        matrix = [
+            [table[min(query - key, 5)] if key <= query else Fraction(draw.randint(-9, 9)) for key in range(size)]
+            for query in range(size)
+        ]
+        assert size - 5 <= rational.rank(matrix) <= size
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,7 @@ HOSTILE: list[tuple[str, Structure, GrowthKind, int, int | None, int | tuple[int
     ("1/(i*j - 35)", Structure.GENERAL, GrowthKind.UNDEFINED, 18, None, (5, 7)),
     ("(-1)**(i*(i + 1)/2)", Structure.KEY, EVENTUALLY, 2, 2, 3),
     ("max(1, 0)**j * max(i, i*sqrt(2) - j)", Structure.KEY, UNBOUNDED, 40, None, None),
+    ("min(2*sin(j) - sin(gcd(j, j)), -2)", Structure.QUERY, UNDECIDED, 1, None, None),
     ("i + 1 if (j - i)*7 <= 7 % i else i // (j - i)", Structure.GENERAL, UNBOUNDED, 41, None, None),
     ("max(sin(j) - 3, (-1)**i // (j + 1))", Structure.GENERAL, CONSTANT, 1, 1, 1),
     ("max(j % j, exp(-4)) // (i + 1)", Structure.KEY, CONSTANT, 0, 0, 1),
@@ -238,12 +239,19 @@ def test_it_does_not_claim_more_than_it_has_proved() -> None:
 def test_free_parameters() -> None:
     kinds = {
         "a": (CONSTANT, 1), "a if j - i < 3 else b": (EVENTUALLY, 2), "a - a": (CONSTANT, 0),
+        "j/(a - 2)": (UNBOUNDED, None), "j/(a - 2) - j*(a - 2)/(a - 2)**2 + (2*i // j)": (UNDECIDED, None),
         "a**(j - i)": (UNBOUNDED, None), "a*i + b*j": (UNBOUNDED, None), "exp(-a*(j - i))": (UNBOUNDED, None),
     }  # fmt: skip
     for text, (kind, high) in kinds.items():
         result = growth(from_formula(text, parameters=["a", "b"]))
         assert result is not None
         assert (result.kind, result.high) == (kind, high), text
+
+
+def test_a_condition_that_is_zero_in_disguise_fails() -> None:
+    result = growth(from_formula("(2*i // j) if log(6) - log(2) - log(3) else (5*i // j)"))
+    assert result is not None
+    assert result.low == 5 and (result.high or 5) >= 5
 
 
 def test_matrices() -> None:

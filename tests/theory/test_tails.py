@@ -34,7 +34,7 @@ def _own(text: str, path: Path) -> Path:
 
 
 def _reasons(text: str, path: Path = DIAGONAL) -> list[tuple[int, int, str]]:
-    return list(infinitely_many_values(parse(text).nodes[0], _own(text, path), {}))
+    return list(infinitely_many_values(parse(text).nodes[0], _own(text, path)))
 
 
 @pytest.mark.parametrize("text", FINITELY_MANY)

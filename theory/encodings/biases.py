@@ -306,7 +306,7 @@ T5 = Encoding(
     bias=lambda query_position, key_position, _: T5_WEIGHTS[t5_bucket(query_position - key_position)],
     relation=t5_buckets(T5_BUCKETS, T5_LONGEST),
     laws=DISTANCE_LAWS,
-    properties=Properties(far="constant", width="114"),
+    properties=Properties(far="constant", width="none"),
     recovers=(Recovery("nope", {T5_WEIGHTS: sp.Integer(0)}),),
 )
 """T5 bias of the decoder, causal: small distances have buckets of their own, large ones share.
@@ -323,7 +323,7 @@ T5_BIDIRECTIONAL = replace(
     relation_of=lambda circuit, buckets, longest: t5_buckets(buckets // 2, longest),
     bias=lambda query_position, key_position, _: T5_WEIGHTS[t5_bidirectional_bucket(query_position - key_position)],
     relation=t5_buckets(T5_BUCKETS // 2, T5_LONGEST),
-    properties=Properties(far="constant", width="92"),
+    properties=Properties(far="constant", width="none"),
 )
 """T5 bias of the encoder; its relation covers keys up to the query."""
 

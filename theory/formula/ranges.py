@@ -17,7 +17,7 @@ import sympy as sp
 from lengthgen.theory.formula import exact
 from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds, simplify_choices, slopes
 from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, NoValue, Operation
-from lengthgen.theory.zero.equality import floor
+from lengthgen.theory.zero.equality import floor, sign
 
 MOST = 4096
 """Largest number of values in a set that is listed explicitly."""
@@ -75,7 +75,8 @@ def _range_of(node: Node, at: dict[str, Value]) -> ValueRange:
             return _range_of_set({0, 1})
         case Operation(name="if", operands=(condition, then, otherwise)):
             condition_values = _range_of(condition, at).values
-            branches = [then] if condition_values and 0 not in condition_values else [then, otherwise]
+            holds = bool(condition_values) and all(sign(value) for value in condition_values or ())
+            branches = [then] if holds else [then, otherwise]
             return _union([_range_of(branch, at) for branch in branches])
         case Operation(name="/" | "//" | "%" as name, operands=(first, last)) if first == last:
             return _range_of_set({int(name != "%")})

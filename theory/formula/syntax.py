@@ -10,7 +10,7 @@ the exact fraction 1/2); + - * / // % **; comparisons, and, or, not (1 for true,
 
 import ast
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -130,6 +130,18 @@ def names(node: Node) -> frozenset[str]:
     if isinstance(node, Name):
         return frozenset() if node.name == "pi" else frozenset({node.name})
     return frozenset().union(*(names(child) for child in children(node)))
+
+
+def with_numbers(node: Node, values: Mapping[str, int]) -> Node:
+    """Tree with numbers in place of some names."""
+    match node:
+        case Name(name=name) if name in values:
+            return Number(values[name])
+        case Operation(name=name, operands=parts):
+            return Operation(name, tuple(with_numbers(part, values) for part in parts))
+        case ComparisonChain(tests=tests, sides=sides):
+            return ComparisonChain(tests, tuple(with_numbers(side, values) for side in sides))
+    return node
 
 
 def may_be_irrational(node: Node) -> bool:

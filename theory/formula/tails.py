@@ -138,13 +138,16 @@ class Tail:
         return bool(rate == 0 and power < 1)
 
     @property
-    def dense(self) -> bool:
-        """True if the value is a wave that comes as close to its bounds as one likes, infinitely often."""
+    def lowest(self) -> Expression | None:
+        """Number that a wave a + b sin(c s + d), c rational, is above and comes close to infinitely often, or None."""
         if self.value is None:
-            return False
-        _, wave = self.value.as_independent(S, as_Add=True)
-        _, wave = wave.as_independent(S, as_Add=False)
-        return bool(isinstance(wave, _WAVES) and wave.args[0].expand().coeff(S).is_Rational)
+            return None
+        rest, wave = self.value.as_independent(S, as_Add=True)
+        factor, wave = wave.as_independent(S, as_Add=False)
+        if not isinstance(wave, _WAVES) or not wave.args[0].expand().coeff(S).is_Rational:
+            return None
+        side = far_sign(factor)
+        return None if side is None else rest - side * factor
 
     def signs(self) -> set[int]:
         """Signs that values may have at infinitely many steps."""
@@ -178,23 +181,19 @@ def far_sign(expression: Expression) -> int | None:
         return None
 
 
-def infinitely_many_values(node: Node, path: Path, fixed: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:
+def infinitely_many_values(node: Node, path: Path) -> Iterator[tuple[int, int, str]]:
     """Yield start and step of progressions of steps of a path at which a tree takes infinitely many values, and why.
 
-    Args:
-        node: the tree.
-        path: start and increment of i, j and, if it occurs, n.
-        fixed: values of the parameters.
+    The tree has no parameters, and a value at every pair.
     """
 
     def why(at: Mapping[str, Expression]) -> str | None:
-        names = {**at, **fixed}
         try:
-            value = evaluate(node, names)
+            value = evaluate(node, at)
         except (UndecidedChoice, NotImplementedError):
-            return tail(node, names).why_many
+            return tail(node, at).why_many
         reason = takes_infinitely_many_values(value)
-        return f"the entry is {value}, which {reason}" if reason else tail(node, names).why_many
+        return f"the entry is {value}, which {reason}" if reason else tail(node, at).why_many
 
     yield from _found(path, why)
 
@@ -526,7 +525,7 @@ def _smaller(first: Tail, last: Tail) -> Tail:
     result = _one_of(first, last)
     spread = result.by_parts
     for wave, other in ((first, last), (last, first)):
-        if wave.dense and wave.low is not None and other.low is not None and far_sign(other.low - wave.low) == 1:
+        if wave.lowest is not None and other.low is not None and far_sign(other.low - wave.lowest) == 1:
             spread = max(spread, Spread.MANY)  # it is the smaller one infinitely often
     return replace(result, high=_nearer(first.high, last.high), by_parts=spread)
 
