@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, islice
-from math import comb, inf, prod
+from math import comb, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +45,9 @@ Cell = tuple[int, ...]
 LOOKED_AT = 40
 """Scale up to which values are counted if no proof tells a better one; half of it for a family."""
 LARGEST, LARGEST_FAMILY = 1_000, 100
-"""Largest scales at which counting is used as a proof; no limit if the formula depends on one position or j - i."""
+"""Largest scales at which counting is used as a proof."""
+LARGEST_BY_POSITION, LARGEST_IRRATIONAL = 1_000_000, 1_000
+"""The same if the formula depends on one position or on j - i, for rational values and for irrational ones."""
 
 MOST_CONDITIONS = 200
 """Largest number of conditions of one formula that are examined."""
@@ -262,7 +264,8 @@ def _undefined(pattern: Pattern, defined: Definedness) -> Growth:
 
 def _growth_by_period(pattern: Pattern, formula: Formula, periods: Repeats) -> Growth | None:
     """Growth of a formula with periodic parts; None if the scale that shows every value is too large."""
-    largest = LARGEST_FAMILY if pattern.scale_hint else inf if periods.by_position else LARGEST
+    by_position = LARGEST_IRRATIONAL if formula.exact_only else LARGEST_BY_POSITION
+    largest = LARGEST_FAMILY if pattern.scale_hint else by_position if periods.by_position else LARGEST
     if periods.enough > largest:
         return None
     if periods.enough == 1:
@@ -323,7 +326,8 @@ def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
             own_path = {name: path[name] for name in path if name in names(node)}
             for start, step, why in infinitely_many_values(node, own_path):
                 places = {name: (first + by * start, by * step) for name, (first, by) in path.items()}
-                yield f"infinitely many values: {_place_text(places, formula)}{where} {why}"
+                what = why.replace("the entry", "a component of the entry", 1) if formula.shape else why
+                yield f"infinitely many values: {_place_text(places, formula)}{where} {what}"
 
 
 def _place_text(places: Mapping[str, tuple[int, int]], formula: Formula) -> str:
@@ -348,7 +352,8 @@ def _growth_by_range(formula: Formula, lrc_profile: LrcProfile, repeating: Repea
         upper_bound = prod(map(len, sets)) - all(0 in values for values in sets)
         reason = f"finite range: at most {upper_bound} non-zero values are possible"
     elif repeating:
-        upper_bound = comb(repeating.enough + 2, 3) if "n" in formula.variables else comb(repeating.enough + 1, 2)
+        positions = 1 if repeating.by_position else 3 if "n" in formula.variables else 2
+        upper_bound = comb(repeating.enough + positions - 1, positions)
         reason = (
             f"{_period_reason(formula, repeating)}, so scale {repeating.enough}, too large to count, shows every value"
         )

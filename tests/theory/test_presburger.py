@@ -46,7 +46,11 @@ INFINITE = [
     "[[i % 2, j - i]]",
     "n - j",
 ]
-UNDEFINED = [("1 / (i % 5)", (5, 5)), ("0 if i < 9 else 1 // (min(j - i, 9) - 4 if j > 20 else 1)", (17, 21))]
+UNDEFINED = [
+    ("1 / (i % 5)", (5, 5)),
+    ("2*(j - i) / (j - i)", (1, 1)),
+    ("0 if i < 9 else 1 // (min(j - i, 9) - 4 if j > 20 else 1)", (17, 21)),
+]
 OTHER = ["i*j", "i**2", "j % i", "i / j", "2**(j - i)", "sqrt(i)", "cos(pi*i)", "1 / (j - i + 1)"]
 
 

@@ -327,7 +327,7 @@ class _Reader:
         remaining, cases = above.domain().intersect(below.non_zero_set()), []
         for number in sorted(range(-MOST_QUOTIENTS, MOST_QUOTIENTS + 1), key=abs):
             rest = above.sub(below.scale_val(to_isl(below, number)))
-            where = rest.zero_set()
+            where = rest.zero_set().intersect(below.non_zero_set())
             if rounded:
                 upwards = rest.ge_set(self._constant(0)).intersect(rest.lt_set(below))
                 where = upwards.union(rest.le_set(self._constant(0)).intersect(rest.gt_set(below)))

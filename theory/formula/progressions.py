@@ -43,6 +43,8 @@ MOST_SINGLE = 20_000
 
 MOST_TERMS = 2_000
 """Largest number of terms of an expression that is multiplied out."""
+MOST_POWER = 32
+"""Largest power of a sum that is multiplied out."""
 MOST_INSIDE = 40
 """Largest number of terms inside a function: sympy differentiates it repeatedly to find its sign."""
 _LATEST = 2**14
@@ -484,6 +486,8 @@ def _power(base: Expression, exponent: Expression) -> Expression:
 def _check_terms(base: Expression, exponent: Expression) -> None:
     """Raise `UndecidedChoice` if the power would have too many terms."""
     power, terms = abs(int(exponent)), len(sp.Add.make_args(base))
+    if terms > 1 and power > MOST_POWER:
+        raise UndecidedChoice
     if comb(min(power, MOST_TERMS) + terms - 1, power if power < terms else terms - 1) > MOST_TERMS:
         raise UndecidedChoice
 
