@@ -240,7 +240,7 @@ def _width_of_distance_bias(bias: sp.Expr, encoding: Encoding) -> Caching:
 
 
 def _width_of_table(bias: sp.Expr, tables: list[sp.Indexed]) -> Caching:
-    """No width of a bias that is one table entry, which is the same from some distance on.
+    """Decide that a bias has no width that is one table entry, the same from some distance on.
 
     Less the entry of all far distances, the entries of queries and keys that are one distance less apart stand on a
     diagonal with zeros below: the matrix has full rank whatever the entries of later keys are.

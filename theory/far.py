@@ -138,8 +138,9 @@ def bounded(encoding: Encoding) -> bool | None:
 def _are_bounded(codes: sp.Matrix, encoding: Encoding) -> bool | None:
     """True if all entries of codes are bounded over all positions; False if one goes to infinity; None if undecided.
 
-    Bounded are sines of real arguments, entries of tables, Legendre polynomials, whose points lie in [-1, 1], and Haar
-    functions; no position may be left beside them. A drawn position, an integer, is at least its index.
+    Bounded are sines of real arguments, entries of tables, Haar functions, and Legendre polynomials at points of
+    [-1, 1]; at points without bound they have none. No position may be left beside them. A drawn position, an integer,
+    is at least its index.
     """
     families, places = {parameter.symbol for parameter in encoding.parameters}, {DISTANCE, _POSITION}
 
@@ -150,6 +151,8 @@ def _are_bounded(codes: sp.Matrix, encoding: Encoding) -> bool | None:
         member = isinstance(part, sp.Indexed) and part.base in families
         if member and part.is_integer:
             return part.indices[0]
+        if isinstance(part, sp.legendre) and not _in_unit_interval(part.args[1]):
+            return part.args[1]
         bounded_part = sine or member or isinstance(part, sp.legendre | Haar)
         return sp.Symbol("bounded", real=True) if bounded_part else part
 
@@ -157,6 +160,22 @@ def _are_bounded(codes: sp.Matrix, encoding: Encoding) -> bool | None:
     left = [entry for entry in rest if entry.free_symbols & places]
     limits = [_limit_of(entry) for entry in left]
     return False if any(end is not None and end.is_infinite for end in limits) else None if left else True
+
+
+def _in_unit_interval(point: sp.Expr) -> bool:
+    """True if a point is seen to lie in [-1, 1] at every length beyond the query's position."""
+    query, (more, larger) = (
+        _POSITION + DISTANCE,
+        sp.symbols("more larger", integer=True, nonnegative=True, cls=sp.Dummy),
+    )
+    point = point.xreplace({LENGTH: query + 1 + more})
+    point = point.replace(lambda part: isinstance(part, sp.Max), lambda part: _with(part, DISTANCE) + larger)
+    return all(bool(sp.cancel(1 + side * point).is_nonnegative) for side in (1, -1))
+
+
+def _with(greatest: sp.Max, symbol: sp.Symbol) -> sp.Expr:
+    """Return the argument in which the symbol occurs."""
+    return next((argument for argument in greatest.args if symbol in argument.free_symbols), greatest)
 
 
 def causal_only(encoding: Encoding) -> bool | None:

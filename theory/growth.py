@@ -229,14 +229,17 @@ def _growth_by_parts(pattern: Pattern, formula: Formula) -> Growth:
 
 
 def _lrc_seen(pattern: Pattern) -> int:
-    """LRC at the scale up to which values are counted, or at a smaller one if its entries are too large to compute."""
+    """LRC at the scale up to which values are counted, or at a smaller one if its entries are too large to compute.
+
+    Raises `FormulaError` if those of scale 1 are.
+    """
     scale = listed_scale(pattern)
-    while scale:
+    while scale > 1:
         try:
             return profile(pattern, scale).bounds(scale)[0]
         except FormulaError:
             scale //= 2
-    return 0
+    return profile(pattern, 1).bounds(1)[0]
 
 
 def _undefined(pattern: Pattern, defined: Definedness) -> Growth:

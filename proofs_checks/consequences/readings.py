@@ -125,7 +125,8 @@ for _rule, _reading, _also, _covered in (
         "",
         rf"\text{{LG}}\iff\mathrm{{SRC}}_\phi(20)=\mathrm{{SRC}}_\phi(5)<\infty{_covered}",
         statement=f"{_reading}, that an encoding generalizes iff its induced complexity stays the same{_also}, agrees "
-        "with the trained runs of Figure 2's tasks and encodings in more cells than expected by chance.",
+        "with the trained runs of Figure 2's tasks, under encodings and formats of ours too, in more cells than "
+        "expected by chance.",
         holds={"runs": NONE, "protocol": "fig2", "rule": _rule, "negated": False},
         strength=Strength.STATISTICAL,
         falsifiers={"the predictions negated": {"negated": True}},

@@ -15,7 +15,7 @@ from lengthgen.proofs_checks.claim import Parameters, Refuted, Source, Unsettled
 from lengthgen.proofs_checks.mutations import Formulas, changed, with_bias, with_bias_replaced
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory import cacheability, domains, far, laws
-from lengthgen.theory.encodings import biases, grape, rotary
+from lengthgen.theory.encodings import absolute, biases, grape, rotary
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser, Parameter, Properties, Recovery
 from lengthgen.theory.far import FarField
@@ -199,6 +199,13 @@ def _other_causality(encoding: Encoding) -> Named:
     return "keys damped like queries", mutations.with_keys_moved_like_queries
 
 
+_RAW_POINTS = changed(
+    positions=lambda index, length: absolute.legendre_coordinate(
+        index, length=length, trained_length=absolute.TRAINED_LENGTH, beyond="raw"
+    )
+)
+
+
 def _row_claim(encoding: Encoding) -> None:
     """Add the claim on the row of an encoding in the property matrix."""
     stated = _stated(encoding)
@@ -223,6 +230,8 @@ def _row_claim(encoding: Encoding) -> None:
         mutated.append(("softmax", changed(normaliser=Normaliser.SOFTMAX)))
     if encoding.embed:
         mutated.append(("codes and (p, p^2) more", mutations.with_codes_that_grow))
+    if encoding.name == "legendre":
+        mutated.append(("points that go on beyond 1", _RAW_POINTS))
     if encoding.window is not sp.oo:
         mutated.append(("without the window", changed(window=sp.oo)))
     if encoding.bias and encoding.rotate:
@@ -259,8 +268,7 @@ def _row_claim(encoding: Encoding) -> None:
             "hooks, parameters, trained numbers and weights are those of the record; tests count those of its module",
             "limits of the bias and of D b'(D)/b(D) are those of leading terms, or else sympy's, as are the signs of "
             "the kernel's exponential rates",
-            "a learned function of a bounded argument is continuous, and entries of a table are bounded; points of "
-            "Legendre polynomials lie in [-1, 1]",
+            "a learned function of a bounded argument is continuous, and entries of a table are bounded",
         ),
         answers=("stated",),
         falsifiers=_falsifiers(mutated),

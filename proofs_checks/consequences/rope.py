@@ -150,8 +150,13 @@ def _rotation(head_dim: int, layout: rotary.Layout) -> sp.Matrix:
     "rope-7",
     "the relative property, under the QK normalisation of later models",
     r"R(i)^\top\mathrm{diag}(v)\,\mathrm{diag}(u)\,R(i+D)\ \text{free of } i\iff u_1v_1=u_2v_2",
-    assumptions=(PLANES, "the norm by which RMSNorm divides is the same before and after (rope-2)"),
+    assumptions=(
+        PLANES,
+        "no frequency is a multiple of pi: planes that do not turn, or turn by half, keep the law with any gains",
+        "the norm by which RMSNorm divides is the same before and after (rope-2)",
+    ),
     falsifiers={
+        "gains before the rotation taken as after it": {"before": False},
         "unequal gains on the query": {"query_gains": (2, 1), "key_gains": (1, 1)},
         "the same unequal gains on both": {"query_gains": (2, 1), "key_gains": (2, 1)},
         "gains drawn at random": {
@@ -160,7 +165,9 @@ def _rotation(head_dim: int, layout: rotary.Layout) -> sp.Matrix:
         },
     },
 )
-def gains_after_rotation(query_gains: Gains = (_G1, _G2), key_gains: Gains = (_SHARED / _G1, _SHARED / _G2)) -> Facts:
+def gains_after_rotation(
+    query_gains: Gains = (_G1, _G2), key_gains: Gains = (_SHARED / _G1, _SHARED / _G2), before: bool = True
+) -> Facts:
     """With a gain on every coordinate after the rotation the relative law holds iff in each plane the products of the
     query's and the key's gains are equal; gains before the rotation never break it.
     """
@@ -182,8 +189,14 @@ def gains_after_rotation(query_gains: Gains = (_G1, _G2), key_gains: Gains = (_S
         lambda: even * turned(offset, w) + odd * flip * turned(2 * i + offset, w),
     )
     yield "so the law is relative iff u1 v1 = u2 v2 in every plane"
+
+    def score(on_query: sp.Matrix, on_key: sp.Matrix) -> sp.Expr:
+        if not before:
+            return (key.T * kernel(on_query, on_key) * query)[0]
+        return rotary.score(on_query * query, on_key * key, query_position=j, key_position=i, frequency=w)
+
     yield (
         "any gains before rotation: (v k)^T R(D) (u q)",
-        lambda: rotary.score(any_query * query, any_key * key, query_position=j, key_position=i, frequency=w),
+        lambda: score(any_query, any_key),
         lambda: ((any_key * key).T * turned(offset, w) * any_query * query)[0],
     )

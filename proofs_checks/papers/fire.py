@@ -98,15 +98,15 @@ def _matched(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Exp
     INTERPOLATION,
     r"u_j(D)=u_L(D'),\quad cD'+1=(cD+1)^{\psi(L)/\psi(j)}\qquad(j>L)",
     label="P",
-    assumptions=("c > 0, j > L > 0",),
+    assumptions=("c > 0, j > L > 0, keys 1 .. j", "psi rises (fire-1), so psi(L) < psi(j)"),
     falsifiers={
         "equal at equal distances": {"matched": lambda D, j, L, c: D},
         "distances scaled by L/j": {"matched": lambda D, j, L, c: D * L / j},
     },
 )
 def rescaled_rows(matched: Formula = _matched) -> Facts:
-    """For a query j > L the whole row is that of query L with psi(D) scaled by psi(L)/psi(j): distance D has the input
-    of the smaller distance ((c D + 1)^(psi(L)/psi(j)) - 1)/c, and no input leaves [0, 1).
+    """For a query j > L the whole row is that of query L with psi(D) scaled by psi(L)/psi(j): distance D > 0 has the
+    input of the smaller distance ((c D + 1)^(psi(L)/psi(j)) - 1)/c, and no input leaves [0, 1).
     """
     for rate, threshold, query, distance in _cases():
         if rate == 1 and query > threshold and distance > 0:

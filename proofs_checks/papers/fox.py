@@ -237,7 +237,7 @@ def threshold(bound: sp.Expr, keys: sp.Expr, mass: sp.Expr) -> sp.Expr:
     "adaptive computation pruning (follow-up paper and released code)",
     r"\sum_{i:D_{ij}<\delta}a_{ij}\le\varepsilon,\quad\delta=-(2U+\ln T)+\ln\varepsilon",
     label="P",
-    assumptions=("|q.k|/sqrt(d) <= U for all pairs of the row", "any T, U and eps"),
+    assumptions=("|q.k|/sqrt(d) <= U for all pairs of the row", "T >= the number of keys of the row, eps > 0"),
     falsifiers={
         "without 2U": {"threshold": lambda bound, keys, mass: threshold(sp.S.Zero, keys, mass)},
         "U for 2U": {"threshold": lambda bound, keys, mass: threshold(bound / 2, keys, mass)},
@@ -245,8 +245,8 @@ def threshold(bound: sp.Expr, keys: sp.Expr, mass: sp.Expr) -> sp.Expr:
     },
 )
 def pruned_mass(threshold: Formula = threshold) -> Facts:
-    """If |q.k|/sqrt(d) <= U, the keys of a row with D_ij < -(2U + log T) + log eps have at most the weight eps
-    together.
+    """If |q.k|/sqrt(d) <= U, the keys with D_ij < -(2U + log T) + log eps of a row of at most T keys have at most the
+    weight eps together.
 
     Each of them has exp(S + D) < e^(U + threshold), and there are fewer than T of them. The query's own key has D = 0
     and adds at least e^-U to the sum. So their weights sum to less than T e^(2U + threshold).

@@ -240,7 +240,8 @@ def test_it_does_not_claim_more_than_it_has_proved() -> None:
 def test_free_parameters() -> None:
     kinds = {
         "a": (CONSTANT, 1), "a if j - i < 3 else b": (EVENTUALLY, 2), "a - a": (CONSTANT, 0),
-        "j/(a - 2)": (UNBOUNDED, None), "j/(a - 2) - j*(a - 2)/(a - 2)**2 + (2*i // j)": (UNDECIDED, None),
+        "j/(a - 2)": (UNBOUNDED, None), "j if a > 1 else 0": (UNDECIDED, None),
+        "j/(a - 2) - j*(a - 2)/(a - 2)**2 + (2*i // j)": (UNDECIDED, None),
         "a**(j - i)": (UNBOUNDED, None), "a*i + b*j": (UNBOUNDED, None), "exp(-a*(j - i))": (UNBOUNDED, None),
     }  # fmt: skip
     for text, (kind, high) in kinds.items():

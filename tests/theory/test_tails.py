@@ -56,6 +56,9 @@ def test_formulas_with_infinitely_many_values_are_recognised(text: str) -> None:
         ("sin(exp(-i)) % 5", "from some step on the entry takes no value infinitely often"),
         ("sqrt(i) % 4", "the entry takes infinitely many values, as a part of it does"),
         ("min(2 - 1/i, 2 - sin(i)**2/i)", None),
+        ("sin(2**sqrt(2)*i + sin(i)) - sin(i)", None),
+        ("sin(log(i) + sin(i))", None),
+        ("min(2*sin(i) - sin(gcd(i, i)), -2)", None),
     ],
 )
 def test_the_reason_is_given(text: str, reason: str | None) -> None:

@@ -131,7 +131,7 @@ class Tail:
     @property
     def slow(self) -> bool:
         """True if the value goes to an infinity, strictly monotone from some step on, by steps that go to 0."""
-        leading = None if self.low is None or self.value is None else leading_term(self.value, S)
+        leading = None if self.value is None or self.value.has(*_WAVES) else leading_term(self.value, S)
         if leading is None or not self.why_endless:
             return False
         rate, power, *_ = leading.growth
@@ -283,8 +283,13 @@ def _valued(value: Expression) -> Tail:
         low=bound,
         high=bound,
         integer=polynomial is not None and all(part.is_Integer for part in polynomial.all_coeffs()),
-        algebraic=polynomial is not None or not (S in value.free_symbols or value.has(*_TRANSCENDENTAL)),
+        algebraic=polynomial is not None or _is_algebraic_number(value),
     )
+
+
+def _is_algebraic_number(value: Expression) -> bool:
+    rational_powers = all(power.exp.is_Rational for power in value.atoms(sp.Pow))
+    return rational_powers and S not in value.free_symbols and not value.has(*_TRANSCENDENTAL)
 
 
 def _apply(name: str, parts: list[Tail]) -> Tail:

@@ -128,8 +128,8 @@ def counter(
 @CLAIMS.claim(
     "prism-4",
     "",
-    r"h_t=A_t^\top h_{t-1},\ A_t\mathbf 1=\mathbf 1\iff\gamma=1",
-    assumptions=("gamma > 0", "gates are given: they may depend on the tokens, not on the histogram"),
+    r"(\forall p:\ h_t=A_t^\top h_{t-1},\ A_t\mathbf 1=\mathbf 1)\iff\gamma=1",
+    assumptions=("gamma > 0, P >= 2", "gates p are given: they may depend on the tokens, not on the histogram"),
     falsifiers={
         "gamma = 2": {"exponent": sp.Integer(2)},
         "gamma = 3/2": {"exponent": sp.Rational(3, 2)},
@@ -138,8 +138,8 @@ def counter(
 )
 def linear(exponent: sp.Expr = sp.S.One, moves: Mapping[str, Move] = prism.MOVES) -> Facts:
     """Without sharpening, gamma = 1, a step is a linear map of the histogram by a stochastic matrix, so the histogram
-    is the forward marginal of a Markov chain; with any other gamma a step is not affine (our reconstruction; the paper
-    reads the filter as a hidden Markov model).
+    is the forward marginal of a Markov chain; with any other gamma a step is not affine for some gates, such as keep
+    (our reconstruction; the paper reads the filter as a hidden Markov model).
     """
 
     def between(share: sp.Expr, left: Sequence[sp.Expr], right: Sequence[sp.Expr]) -> list[sp.Expr]:

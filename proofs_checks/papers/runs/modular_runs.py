@@ -148,8 +148,8 @@ CLAIMS.claim(
     "mod-9a",
     "table of results, baseline by position; profile and bound are ours",
     rf"\mathrm{{acc}}_0-\mathrm{{acc}}_{{p\ge7}}>{CLIFF:g}",
-    statement="Models trained at one position fall off a cliff: where filler moves the expression to rows that "
-    f"training never uses, their accuracy is over {CLIFF:g} below that at the trained position.",
+    statement="Models trained at one position fall off a cliff: at the first tested position where filler moves the "
+    f"expression to rows that training never uses, the accuracy is over {CLIFF:g} below that at the trained position.",
     holds={"runs": NONE, "first": _FIRST, "second": _BEYOND, "bound": CLIFF},
     strength=Strength.STATISTICAL,
     falsifiers={
@@ -176,8 +176,8 @@ CLAIMS.claim(
     "mod-9c",
     "the ALiBi ablation, with the bias that the released script leaves out",
     r"\mathrm{acc}(\text{ALiBi})>3453/9409",
-    statement="With ALiBi's bias -m |i - j| added, the accuracy on held-out pairs is above that of the best predictor "
-    "that does not see the order of characters, 36.70 % at modulus 97; so the reported row is not that of ALiBi.",
+    statement="With ALiBi's bias -m |i - j| added, the accuracy on held-out pairs is above 36.70 %, which the best "
+    "predictor that does not see the order of characters has over all pairs at modulus 97.",
     holds={"runs": NONE, "bound": 0.0, **_alibi("described")},
     strength=Strength.STATISTICAL,
     falsifiers={"so has the script's ablation": _alibi("released")},
