@@ -22,6 +22,7 @@ FORMS = [
     ("j if j % 7 > 4 else -3*j // 2", "LRC(n) = n at every scale n"),
     ("j // 2 if j % 5 == 0 else 0", "LRC(n) = floor(n / 5) at every scale n"),
     ("j if j % 7 < 2 else 0", "LRC(n + 7) = LRC(n) + 2 at every scale n"),
+    ("(j if j % 2 == 0 else 0) * (1 if i % 2 == 0 else -1)", "LRC(n + 2) = LRC(n) + 2 at every scale n"),
     ("7", "LRC(n) = 1 at every scale n"),
 ]
 
