@@ -16,7 +16,7 @@ from math import lcm
 import islpy as isl
 
 from lengthgen.theory.formula import presburger
-from lengthgen.theory.pattern import Pattern
+from lengthgen.theory.pattern import Pattern, PatternError
 
 MOST_PERIOD = 20_000
 """Largest period of values, and of scales, of a closed form."""
@@ -43,7 +43,9 @@ class ClosedForm:
     new: int
 
     def at(self, scale: int) -> int:
-        """LRC at a scale, which is at least 1 and may be as large as you like."""
+        """LRC at a scale, which may be as large as you like. Raises `PatternError` if it is below 1."""
+        if scale < 1:
+            raise PatternError(f"scale {scale} is too small: scales begin at 1")
         periods = max(0, (scale - self.start) // self.period)
         return self.counted[scale - periods * self.period - 1] + periods * self.new
 

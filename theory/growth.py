@@ -18,14 +18,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, islice
 from math import comb, prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.infrastructure.brief import Brief
-from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numbering
+from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numbering, presburger
 from lengthgen.theory.formula.definedness import never_holds, violations
 from lengthgen.theory.formula.linear import cases_of, points
 from lengthgen.theory.formula.periods import PATH_OF, Repeats, repeats
@@ -36,9 +35,6 @@ from lengthgen.theory.formula.syntax import Node, may_be_irrational, names, with
 from lengthgen.theory.formula.tails import infinitely_many_values
 from lengthgen.theory.lrc import LrcProfile, profile
 from lengthgen.theory.pattern import Pattern
-
-if TYPE_CHECKING:
-    from lengthgen.theory.formula.presburger import Image
 
 Cell = tuple[int, ...]
 
@@ -154,8 +150,6 @@ def growth(pattern: Pattern) -> Growth | None:
     since = result.undefined_from if result.kind is GrowthKind.UNDEFINED else result.from_scale
     if since is not None or result.kind is GrowthKind.UNBOUNDED:
         return result
-    from lengthgen.theory.formula import presburger  # slow to import, and few formulas need it
-
     points = presburger.image(formula)
     return result if points is None else _growth_of_points(pattern, formula, points, result.low)
 
@@ -170,7 +164,7 @@ def undecided(low: int, reason: str, high: int | None = None) -> Growth:
     return Growth(kind=GrowthKind.UNDECIDED, low=low, high=high, from_scale=None, reason=reason, strength=None)
 
 
-def _growth_of_points(pattern: Pattern, formula: Formula, points: "Image", low: int) -> Growth:
+def _growth_of_points(pattern: Pattern, formula: Formula, points: presburger.Image, low: int) -> Growth:
     """Growth from all values of a formula; `low` is an LRC that it reaches."""
     if points.undefined:
         try:
@@ -209,7 +203,8 @@ def _growth_by_parts(pattern: Pattern, formula: Formula) -> Growth:
     defined = definedness(formula)
     if defined.everywhere is False:
         return _undefined(pattern, defined)
-    infinite_reason = None if repeating else next(_infinite_value_reasons(formula), None)
+    finite = repeating or _has_finitely_many_points(formula)
+    infinite_reason = None if finite else next(_infinite_value_reasons(formula), None)
     if infinite_reason:
         result = Growth(
             kind=GrowthKind.UNBOUNDED,
@@ -226,6 +221,12 @@ def _growth_by_parts(pattern: Pattern, formula: Formula) -> Growth:
     looked_at = max(defined.looked_at, listed_scale(pattern))
     reason = f"it is not proved that every pair has a value (all up to scale {looked_at} do); if so, {result.kind}"
     return undecided(result.low, f"{reason}: {result.reason}", result.high)
+
+
+def _has_finitely_many_points(formula: Formula) -> bool:
+    """True for a Presburger formula of finitely many values, along whose paths nothing has to be searched."""
+    points = presburger.image(formula)
+    return points is not None and points.nonzero is not None
 
 
 def _lrc_seen(pattern: Pattern) -> int:
@@ -420,8 +421,6 @@ def _first_cell(condition: Node, family: bool) -> list[Cell] | None:
     linear = _linear_witness(condition, family)
     if linear is not None:
         return linear
-    from lengthgen.theory.formula import presburger  # slow to import, and few formulas need it
-
     first = presburger.first_pair(condition, family=family)
     if first is not None:
         return first

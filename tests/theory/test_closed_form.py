@@ -7,7 +7,7 @@ import pytest
 from lengthgen.theory import closed_form as module
 from lengthgen.theory.closed_form import closed_form
 from lengthgen.theory.lrc import profile
-from lengthgen.theory.pattern import from_array, from_formula
+from lengthgen.theory.pattern import PatternError, from_array, from_formula
 from tests.oracles.formulas import random_presburger_text
 
 FORMS = [
@@ -42,6 +42,8 @@ def test_any_scale_has_its_value_at_once() -> None:
     assert answer is not None
     assert answer.at(10**30 + 1) - answer.at(10**30 - 10**4 + 1) == answer.new * 10**4 // answer.period
     assert answer.at(10**30) == pytest.approx(10**26, rel=1e-12)
+    with pytest.raises(PatternError, match="scales begin at 1"):
+        answer.at(0)
 
 
 def test_random_formulas_have_the_values_that_counting_gives() -> None:

@@ -11,7 +11,7 @@ powers and products repeat.  What takes isl more than MOST_OPERATIONS is left op
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import pairwise, product
 from math import gcd, lcm
 
@@ -77,6 +77,7 @@ class NotPresburger(Exception):
     """Raised for a part of a formula that is not recognised as quasi-affine on finitely many pieces."""
 
 
+@lru_cache(maxsize=64)
 def image(formula: Formula) -> Image | None:
     """Values of a formula; None if it is not recognised as Presburger, or takes too long."""
     if formula.parameters:
