@@ -1,11 +1,11 @@
 """Growth of LRC of a formula with the scale, over all scales, with the reason.
 
 If all parts of a formula are periodic (lengthgen.theory.formula.periods), finitely many scales show every value, which
-is a proof. Else the formula must have a value at every pair. Then it is followed along paths of pairs until no case
-distinction is left (lengthgen.theory.formula.progressions). If on one of these paths an expression takes infinitely
-many values, LRC is unbounded. Else a finite set that holds all values bounds LRC. What stays open is decided if the
-formula is one of Presburger arithmetic (lengthgen.theory.formula.presburger): its values are then the integer points of
-a set, which is bounded or has a line of pairs with ever new values.
+is a proof. Else the formula must have a value at every pair. If it is one of Presburger arithmetic
+(lengthgen.theory.formula.presburger), its values are the integer points of a set, which is bounded or has a line of
+pairs with ever new values. Else it is followed along paths of pairs, until no case distinction is left
+(lengthgen.theory.formula.progressions) or far out, where bounds may decide (lengthgen.theory.formula.tails). If on one
+of these paths it takes infinitely many values, LRC is unbounded; if a finite set holds all values, that bounds LRC.
 
 Whether a formula has a value at every pair of every scale is a proof, a refutation with the first pair without a value,
 or open. The conditions under which an operation has no value (lengthgen.theory.formula.definedness) are formulas
