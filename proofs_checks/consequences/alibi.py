@@ -110,7 +110,10 @@ def sharp_window(bound: Formula = _mass_bound, values: int = 2) -> Facts:
     "alibi-5",
     "section 3, extrapolation; the bound is ours",
     r"\|y_T-y_W\|\le 2\max\|v\|\,\frac{e^{2C-mW}}{1-e^{-mW}+e^{2C-mW}}\quad\forall\,T\ge W",
-    assumptions=("one attention layer; contents within [-C, C] at every length", "any context of T >= W keys"),
+    assumptions=(
+        "one attention layer; contents within [-C, C] and values within max |v| at every length",
+        "any context of T >= W >= 1 keys; m > 0",
+    ),
     falsifiers={
         "for NoPE": {"bias": lambda slope, distance: sp.S.Zero},
         "for ALiBi's bias bounded from distance 3 on": {"bias": lambda slope, D: _linear(slope, sp.Min(D, 3))},
@@ -149,7 +152,7 @@ def suffix_is_enough(
 @CLAIMS.claim(
     "alibi-6",
     "section 3, slopes; the windows are ours",
-    r"e^{-m_hD}<10^{-3}\iff D>\ln(1000)/m_h=13.8\cdot 2^{h-1}",
+    r"e^{-m_hD}<10^{-3}\iff D>\ln(1000)/m_h\approx 13.8\cdot 2^{h-1}",
     strength=Strength.INTERVAL,
     assumptions=("equal contents, so that the weights are as e^(-m D)", "windows rounded to one decimal"),
     falsifiers={
@@ -163,8 +166,8 @@ def effective_windows(
     windows: Sequence[str] = _WINDOWS_OF_8,
     ratio: sp.Rational = sp.Rational(1, 1000),
 ) -> Facts:
-    """At equal content the weight of a key is less than 1/1000 of that of the query's own position from 13.8, 27.6,
-    55.3, 110.5, 221.0, 442.1, 884.2, 1768.4 tokens on, in heads 1 to 8 of 8.
+    """At equal content the weight of a key is less than 1/1000 of that of the query's own position beyond ln(1000)/m
+    tokens, which are 13.8, 27.6, 55.3, 110.5, 221.0, 442.1, 884.2, 1768.4 to one decimal in heads 1 to 8 of 8.
     """
     for slope, stated in zip(slopes, windows, strict=True):
         exact = -sp.log(ratio) / slope

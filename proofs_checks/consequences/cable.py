@@ -45,7 +45,7 @@ def gate_of_one(step: Formula = text_step, gate_of: Formula = lambda step: sp.ex
 @CLAIMS.claim(
     "cable-5",
     "definition of the bias",
-    r"B_{ij}=B_{il}+B_{lj}+(g_l-g_i)(S_l-S_j),\quad j\le l\le i",
+    r"B_{ij}=B_{il}+B_{lj}+(g_l-g_j)D_{il},\quad i\le l\le j",
     assumptions=(OVER_PATHS,),
     falsifiers={
         "no defect whatever the gates": {"defect": lambda at_query, at_middle, near, far: sp.S.Zero},
@@ -57,7 +57,7 @@ def gated_cocycle(
     defect: Formula = lambda g_j, g_l, D_lj, D_il: (g_l - g_j) * D_il, gates: Formula = lambda g_j, g_l: (g_j, g_l)
 ) -> Facts:
     """Distances add up along the path, and so do the biases of Cable without gates; with gates B_ij - B_lj - B_il =
-    (g_l - g_j) times the distance from i to l.
+    (g_l - g_j) times the distance from i to l, for the key i, the query j and l between them.
     """
     row = g_j, g_l, D_lj, D_il = sp.symbols("g_j g_l D_lj D_il", real=True)
     mid = sp.Symbol("l", integer=True)

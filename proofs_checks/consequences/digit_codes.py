@@ -160,7 +160,7 @@ def _matrix(bias: Formula, queries: list[list[sp.Expr]], keys: list[list[sp.Expr
     assumptions=("codes are free; whether a network of the digits reaches them is not said",),
     falsifiers={
         "the identity of d + 1 positions": {"positions": lambda width: width + 1},
-        "without the division": {
+        "the same codes without the division": {
             "bias": lambda query, key, *, head_dim: sp.sqrt(head_dim) * seqpe.bias(query, key, head_dim=head_dim)
         },
     },

@@ -20,15 +20,15 @@ _G1, _G2, _SHARED = sp.symbols("g1 g2 c", positive=True)
     "rope-4",
     "the form of the score",
     r"k=R(r)q:\quad q^\top R(D-r)\,q<\lVert q\rVert^2\quad(D\in\mathbb{Z},\ D\ne r)",
-    assumptions=(PLANES, "q is not zero in the first plane", "pi is irrational (Lambert)"),
+    assumptions=(PLANES, "q is not zero in the first plane, of frequency 1", "pi is irrational (Lambert)"),
     falsifiers={
         "the key is the query": {"key": lambda query, best, frequency: query},
         "turned the other way": {"key": lambda query, best, frequency: turned(-best, frequency) * query},
     },
 )
 def any_distance_wins(key: Formula = lambda query, best, frequency: turned(best, frequency) * query) -> Facts:
-    """For every distance r and every query that is not zero in the first plane, the key R(r) q makes the score largest
-    at distance r and nowhere else.
+    """For every whole distance r and every query that is not zero in the first plane, the key R(r) q makes the score
+    largest at r and at no other whole distance.
     """
     distance, best, w = sp.symbols("D r omega", real=True)
     query, simple = sp.Matrix(sp.symbols("q1 q2", real=True)), sp.Matrix([1, 0])

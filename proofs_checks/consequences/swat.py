@@ -229,8 +229,8 @@ def horizons(
     horizon: Formula = lambda power: 2**power * sp.log(1000),
     equal: frozenset[int] = frozenset({16}),
 ) -> Facts:
-    """The k-th head of negative slope multiplies far weights by 1/1000 from 2^k log 1000 tokens on (13.8, 27.6, 55.3,
-    ...). These slopes of H heads are ALiBi's for H/2 heads only at H = 16. Decided for H <= 64.
+    """The k-th head of negative slope multiplies far weights by at most 1/1000 from 2^k log 1000 tokens on (13.8, 27.6,
+    55.3, ...). These slopes of H heads are ALiBi's for H/2 heads only at H = 16. Decided for H <= 64.
     """
     alike = set()
     for heads in range(2, _MOST_HEADS + 1, 2):

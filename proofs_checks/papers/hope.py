@@ -424,7 +424,7 @@ def _compare_scores(query: Pair, key: Formula) -> None:
     },
 )
 def peak(query: Pair = QUERY, key: Formula = hope.peaked_key) -> Facts:
-    """For every query off the light cone and every r there is a key whose score is greatest at D = r, among all
+    """For every query off the light cone and every r >= 0 there is a key whose score is greatest at D = r, among all
     integers D: N = -P (theta' - theta)/(theta' + theta) e^(2 r theta), P > 0 (errata F6: for the paper's key, which we
     read as a boosted copy of the query, P and N are positive and the score only falls).
 
@@ -512,9 +512,10 @@ def accurate(
     factors: Evaluate = factorised,
     lost: Sequence[int] = (9, 43, 19, 339),
 ) -> Facts:
-    """In float32 the relative form of the score is right to its last digits at any position.  Separate factors of
-    queries and keys are not: at theta = 1, theta' = 1.1 their products cancel, so that the score is 0 from position 9
-    on, in float64 from 19 on, and they overflow at 43, in float64 at 339 (errata F7).
+    """In float32 the relative form of the score is right to its last digits at the positions tried.  Separate factors
+    of queries and keys are not: at theta = 1, theta' = 1.1, for one query and key at distance 0 and factors rounded
+    best, their products cancel, so that the score is 0 first at position 9, in float64 at 19, and they overflow at 43,
+    in float64 at 339 (errata F7).
 
     `lost` has four positions: where `factors` first gives 0 and first gives no finite number, in float32 and then in
     float64.

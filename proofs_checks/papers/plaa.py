@@ -225,7 +225,7 @@ def descent_is_min_degree(
 ) -> Facts:
     """For independent U_k, gradient descent from 0 ends at the min-degree interpolator of every target in their span if
     and only if the training set keeps functions of different degree apart. Independence alone, our reading of the
-    abstract, does not suffice. Decided for bases of matrices of N <= 4.
+    abstract, does not suffice. Decided for the pairs of a basis and N0 that the facts name, with N <= 4.
     """
     count = agreeing = 0
     for basis in small_bases():

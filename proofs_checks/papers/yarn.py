@@ -125,7 +125,7 @@ def _require_clamp(place: str, ramp: sp.Expr, clamp: sp.Expr) -> str:
     r"\theta'=(1-\gamma)\tfrac{\theta}{s}+\gamma\theta,\quad"
     r"\gamma(r)=\min\big(1,\max\big(0,\tfrac{r-\alpha}{\beta-\alpha}\big)\big)",
     label="P",
-    assumptions=("u stands for 1/s",),
+    assumptions=("u stands for 1/s", "alpha < beta; the first plane of the code's ramp is before its last"),
     falsifiers={
         "gamma = 0 planes unchanged": {"at_zero": lambda frequency, shrink: frequency},
         "few turns kept": {"ramp": lambda turns, **ends: 1 - rotary.yarn_ramp(turns, **ends)},

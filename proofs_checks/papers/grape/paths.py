@@ -382,7 +382,10 @@ def streaming_features(
     "(ICLR 2026)",
     r"(G(j)\hat q)\cdot(G(i)^{-\top}\hat k)=q\cdot k+1+(j-i)\,\omega\,u\cdot k",
     label="P",
-    assumptions=("d = 2 for the group's score, plane by plane; the generator does not depend on content",),
+    assumptions=(
+        "d = 2 for the group's score, plane by plane; the generator does not depend on content",
+        "lifts of query and key are affine in the content",
+    ),
     falsifiers={
         "the slope is |u.k|": {"slope": sp.Abs},
         "the slope is twice u.k": {"slope": lambda along: 2 * along},
@@ -393,7 +396,8 @@ def streaming_features(
 def homogeneous_slope(slope: Formula = lambda along: along) -> Facts:
     """The unipotent group of [[0, u], [0, 0]] on (q, 1) and (k, 1) adds a bias whose slope is u.k: gated by the key, as
     the remark says, linear in it and of either sign.  A slope that no content changes needs a generator that is not
-    nilpotent.  What we add [F]: softplus of content is the slope of no generator that content does not change.
+    nilpotent.  What we add [F]: softplus of content is the slope of no generator that content does not change,
+    with such lifts.
     """
     j, i, rate, z = sp.symbols("j i omega z", real=True)
     q, k, u = (sp.Matrix(sp.symbols(f"{name}1 {name}2", real=True)) for name in "qku")
