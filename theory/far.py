@@ -164,17 +164,14 @@ def _are_bounded(codes: sp.Matrix, encoding: Encoding) -> bool | None:
 
 def _in_unit_interval(point: sp.Expr) -> bool:
     """True if a point is seen to lie in [-1, 1] at every length beyond the query's position."""
-    query, (more, larger) = (
-        _POSITION + DISTANCE,
-        sp.symbols("more larger", integer=True, nonnegative=True, cls=sp.Dummy),
-    )
-    point = point.xreplace({LENGTH: query + 1 + more})
-    point = point.replace(lambda part: isinstance(part, sp.Max), lambda part: _with(part, DISTANCE) + larger)
+    more, larger = sp.symbols("more larger", integer=True, nonnegative=True, cls=sp.Dummy)
+    point = point.xreplace({LENGTH: _POSITION + DISTANCE + 1 + more})
+    point = point.replace(lambda part: isinstance(part, sp.Max), lambda part: _argument_with(DISTANCE, part) + larger)
     return all(bool(sp.cancel(1 + side * point).is_nonnegative) for side in (1, -1))
 
 
-def _with(greatest: sp.Max, symbol: sp.Symbol) -> sp.Expr:
-    """Return the argument in which the symbol occurs."""
+def _argument_with(symbol: sp.Symbol, greatest: sp.Max) -> sp.Expr:
+    """Return the first argument in which the symbol occurs."""
     return next((argument for argument in greatest.args if symbol in argument.free_symbols), greatest)
 
 

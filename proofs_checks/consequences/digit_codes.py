@@ -27,7 +27,7 @@ _WIDTHS = (1, 2, 3)
     assumptions=("two candidates or more, all real scores",),
     falsifiers={
         "up to log 3": {"below": sp.log(3)},
-        "with scores halved": {
+        "with scores halved and log(2)/2 taken off": {
             "loss": lambda scores, label: seqpe.contrastive([score / 2 for score in scores], label) - sp.log(2) / 2
         },
         "with the label's own term left out": {

@@ -22,6 +22,7 @@ CLAIMS = PaperClaims(SOURCE)
     r"\Pr=\tfrac14\Big(1+\tfrac4{\pi^2}\big(\chi_2(r)-\ln r\,\mathrm{artanh}\,r\big)\Big),\quad "
     r"r=\tfrac{\theta'-\theta}{\theta'+\theta}",
     strength=Strength.INTERVAL,
+    assumptions=("one plane, D over the reals from 0 on",),
     answers=("share",),
     falsifiers={
         "theta' = 2": {"damping": sp.Integer(2)},
@@ -35,7 +36,7 @@ def gaussian_share(
     share: Sequence[sp.Rational] = (sp.Rational(2695, 10000), sp.Rational(2696, 10000)),
 ) -> Facts:
     """27 % of independent standard normal q and k, at theta = 1 and theta' = 1.1, have a score that never rises with
-    the distance.
+    the real distance D >= 0.
 
     P/2 and N/2 are independent, each a product of two independent standard normals. With r = slow/fast the margins are
     not negative for P >= 0 and N >= -r P, which has probability (1 + c)/4 with c = Pr(|N| <= r |P|). |N/P| is a product

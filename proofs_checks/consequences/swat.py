@@ -103,12 +103,12 @@ def constants_of_a_row(ignoring: Weights = softmax, changing: Formula = rotary.s
     assumptions=("content 0, as for small initial weights; the window is full",),
     falsifiers={
         "negative slopes alone": {"slopes": lambda heads: rotary.swat_slopes(heads, "negative")},
-        "weights that sum to 1 for every window": {"alone": lambda logit: sp.exp(logit) / (sp.exp(logit) + 2)},
+        "softmax beside two keys of logit 0": {"alone": lambda logit: sp.exp(logit) / (sp.exp(logit) + 2)},
     },
 )
 def growth_with_window(alone: Formula = rotary.swat_weight, slopes: Slopes = balanced) -> Facts:
     """At zero content the weights of a full window of W keys sum to W/2 in the mean of two heads of opposite slopes, as
-    balanced slopes are: outputs grow with the window, which softmax's do not.
+    balanced slopes are: for equal values the mean output of both grows with the window, which softmax's does not.
     """
     D = sp.Symbol("D", nonnegative=True)
     for heads in range(2, 65, 2):

@@ -279,12 +279,15 @@ def pruned_mass(threshold: Formula = threshold) -> Facts:
     },
 )
 def timescale(logit: Formula = paths.fox_timescale_logit) -> Facts:
-    """The logit b = -log(e^(1/T) - 1) gives the gate e^(-1/T), that is -1/log f = T, exactly; b = log T only for large
-    T.
+    """The logit b = -log(e^(1/T) - 1) gives the gate e^(-1/T), that is -1/log f = T, exactly; b is below log T
+    and goes to it as T grows.
     """
     rate = sp.Symbol("r", positive=True)
     gate = sp.exp(paths.fox_log_gate(logit(1 / rate)))
     yield same_by_sympy("sigma(b) = e^(-1/T), with r = 1/T", gate, sp.exp(-rate))
+    rest = sp.limit((logit(1 / rate) + sp.log(rate) + rate / 2) / rate**2, rate, 0)
+    yield "e^(1/T) - 1 > 1/T, so b < log T"
+    yield same_by_sympy("(b - log T + 1/(2T)) T^2 goes to -1/24", rest, sp.Rational(-1, 24))
     for value in (1, 10, 1000):
         off = ball(logit(sp.Integer(value)) - sp.log(value))
         yield f"T = {value}: b - log T = {off.str(6, radius=False)}, -1/(2T) = {-1 / (2 * value)}"

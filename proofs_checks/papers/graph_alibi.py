@@ -54,8 +54,12 @@ def trees() -> "list[nx.Graph]":
     """Return all trees of at most MOST_NODES nodes up to isomorphism, with nodes 0 .. n - 1."""
     import networkx as nx
 
-    larger = [tree for count in range(2, MOST_NODES + 1) for tree in nx.nonisomorphic_trees(count)]
-    return [nx.trivial_graph(), *larger]
+    listed = [nx.trivial_graph()]
+    for count in range(2, MOST_NODES + 1):
+        for tree in nx.nonisomorphic_trees(count):
+            listed.append(nx.empty_graph(count))  # nodes in order, which those of the tree are not
+            listed[-1].add_edges_from(tree.edges)
+    return listed
 
 
 def require_negative_type(name: str, distances: NDArray[np.int64]) -> flint.fmpz_poly:

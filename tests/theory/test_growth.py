@@ -253,24 +253,24 @@ def test_free_parameters() -> None:
 def test_a_condition_that_is_zero_in_disguise_fails() -> None:
     result = growth(from_formula("(2*i // j) if log(6) - log(2) - log(3) else (5*i // j)"))
     assert result is not None
-    assert result.low == 5 and (result.high or 5) >= 5
+    assert (result.low, result.high) == (5, 5)
 
 
 @pytest.mark.parametrize(
     ("text", "high"),
     [
         ("j % (2**60)", 2**60 - 1),
-        ("gcd(j, 2**40)", None),
-        ("j*j % 10**7", None),
+        ("gcd(j, 2**40)", 2**40 + 1),
+        ("j*j % 10**7", 10**7 + 1),
         ("sin(pi*j/3600)", 7201),
         ("(j + i)**40 % 97 // 3", 32),
     ],
 )
-def test_long_periods_and_high_powers_are_bounded_at_once(text: str, high: int | None) -> None:
+def test_long_periods_and_high_powers_are_bounded_at_once(text: str, high: int) -> None:
     start = time.process_time()
     result = growth(from_formula(text))
-    assert result is not None and result.kind is EVENTUALLY
-    assert high is None or result.high == high
+    assert result is not None
+    assert (result.kind, result.high) == (EVENTUALLY, high)
     assert time.process_time() - start < 10
 
 

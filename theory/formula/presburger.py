@@ -83,10 +83,8 @@ def image(formula: Formula) -> Image | None:
     if formula.parameters:
         return None
     family = "n" in formula.variables
-    context = isl.Context()
-    context.set_max_operations(MOST_OPERATIONS)
     try:
-        pairs = _pairs(context, family=family)
+        pairs = _pairs(family=family)
         return _image(pairs, [_Reader(pairs).value(node) for node in formula.nodes], family=family)
     except (NotPresburger, isl.Error, RecursionError):
         return None
@@ -99,10 +97,8 @@ def first_pair(condition: Node, *, family: bool) -> list[Cell] | None:
     """
     if names(condition) - {"i", "j", "n"}:
         return None
-    context = isl.Context()
-    context.set_max_operations(MOST_OPERATIONS)
     try:
-        pairs = _pairs(context, family=family)
+        pairs = _pairs(family=family)
         holds = pairs.subtract(_Reader(pairs).truth(condition).fails)
         return [] if holds.is_empty() else [_first(holds, family=family)]
     except (NotPresburger, isl.Error, RecursionError):
@@ -117,10 +113,9 @@ def first_scales(formula: Formula) -> isl.PwAff | None:
     """
     if formula.parameters:
         return None
-    context = isl.Context()
-    context.set_max_operations(MOST_OPERATIONS)
     try:
-        pairs = _pairs(context, family="n" in formula.variables)
+        pairs = _pairs(family="n" in formula.variables)
+        context = pairs.get_ctx()
         function = _Reader(pairs).value(formula.nodes[0]).function
         if not pairs.is_subset(function.domain()):
             return None
@@ -131,8 +126,10 @@ def first_scales(formula: Formula) -> isl.PwAff | None:
         return None
 
 
-def _pairs(context: isl.Context, *, family: bool) -> isl.Set:
-    """All pairs of all scales."""
+def _pairs(*, family: bool) -> isl.Set:
+    """All pairs of all scales, in a context of their own that ends what takes too many operations."""
+    context = isl.Context()
+    context.set_max_operations(MOST_OPERATIONS)
     return isl.Set(f"{{[i,j,n]: 1 <= i <= j and {'j <= n' if family else 'j = n'}}}", context=context)
 
 
@@ -328,10 +325,11 @@ class _Reader:
         remaining, cases = above.domain().intersect(below.non_zero_set()), []
         for number in sorted(range(-MOST_QUOTIENTS, MOST_QUOTIENTS + 1), key=abs):
             rest = above.sub(below.scale_val(to_isl(below, number)))
-            where = rest.zero_set().intersect(below.non_zero_set())
             if rounded:
                 upwards = rest.ge_set(self._constant(0)).intersect(rest.lt_set(below))
                 where = upwards.union(rest.le_set(self._constant(0)).intersect(rest.gt_set(below)))
+            else:
+                where = rest.zero_set().intersect(below.non_zero_set())
             cases.append((where, self._constant(number)))
             remaining = remaining.subtract(where)
             if remaining.is_empty():

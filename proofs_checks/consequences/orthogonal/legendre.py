@@ -128,8 +128,8 @@ def uniform_grid(
     point: Formula = lambda position, count: _point("raw")(position, length=count, trained_length=count),
     entry: Formula = lambda count: sp.sqrt(5) / (count - 1),
 ) -> Facts:
-    """On N uniform positions Legendre codes are never orthogonal: the mean of f_0 f_2 is sqrt(5)/(N - 1) for every N >=
-    2 (our reading; the paper was not at hand).
+    """On N uniform positions with both ends, Legendre codes of three functions or more are never orthogonal: the mean
+    of f_0 f_2 is sqrt(5)/(N - 1) for every N >= 2 (our reading; the paper was not at hand).
     """
     function = absolute.legendre_function(sp.S.Zero, _X) * absolute.legendre_function(sp.Integer(2), _X)
     for number in range(2, 8):
@@ -141,7 +141,7 @@ def uniform_grid(
     mean = sp.summation(term, (position, 0, count - 1)) / count
     yield "mean of f_0 f_2 over the N positions", sp.expand(mean), lambda: entry(count)
     yield "sympy sums the powers of p; 2 to 7 positions are summed term by term"
-    yield "positive for every N, so no uniform grid makes the codes orthogonal"
+    yield "positive for every N, so no uniform grid with its ends makes codes with f_0 and f_2 orthogonal"
 
 
 @CLAIMS.claim(

@@ -88,7 +88,7 @@ def profiles_of_patterns(
     complexity: Profile = lrc_profile, allowed: Callable[[Cells], bool] = _within_new_entries
 ) -> Facts:
     """LRC never falls from scale n - 1 to n and rises by at most n; every such sequence is the profile of some pattern.
-    All profiles occur for N = 3.
+    Decided for N = 3, where all profiles occur.
     """
     profiles = set()
     for kind in kinds(cell_count(SCALE)):

@@ -178,9 +178,9 @@ def _schur_fact(dimension: int, spectrum: Spectrum) -> str:
     },
 )
 def absorption(spectrum: Spectrum = lambda thetas: thetas) -> Facts:
-    """For every skew L, exp(nL) is RoPE at the frequencies of L in an orthogonal basis B, which W_q and W_k absorb:
-    learned planes, commuting or not, add learned frequencies to RoPE and nothing else (errata F11), as long as no gain
-    of normalised queries and keys stands between.
+    """For every skew L, exp(nL) is RoPE at the frequencies of L in an orthogonal basis B, which W_q and W_k absorb,
+    with one fixed coordinate more where the size is odd: learned planes, commuting or not, add learned frequencies to
+    RoPE and nothing else (errata F11), as long as no gain of normalised queries and keys stands between.
     """
     t, frame = sp.Symbol("t", real=True), _frame()
     angles, at_zero = ([at * frequency for frequency in spectrum((FIRST, SECOND))] for at in (t, sp.S.Zero))
