@@ -134,8 +134,8 @@ def function_class(
     ],
     degree: Callable[[int, int, int], int] = lambda size, key, query: size - query + 1 + (key < query),
 ) -> Facts:
-    """The functions x_i 1[n(x) = j], i <= j, of PLAA are independent and 0 on the all-ones input. Inputs with n(x) <= N0
-    show only the first N0 columns of A. Their degree is N - j + 1 + [i < j]. Decided for N <= 5.
+    """The functions x_i 1[n(x) = j], i <= j, of PLAA are independent and 0 on the all-ones input. Inputs with n(x) <=
+    N0 show only the first N0 columns of A. Their degree is N - j + 1 + [i < j]. Decided for N <= 5.
     """
     for size in range(1, LARGEST_SIZE + 1):
         inputs = [tuple(map(int, signs)) for signs in product((1, -1), repeat=size)]
