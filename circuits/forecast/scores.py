@@ -209,7 +209,7 @@ def _mean(part: Part, loss: Callable[[float, float], float], rival: Probability)
     """Return the mean over runs, or over cells, of a loss of (share that generalizes, probability)."""
     weights = [cell.fit if part.by_run else 1 for cell in part.cells]
     losses = (loss(cell.generalize / cell.fit, rival(cell)) for cell in part.cells)
-    return sum(weight * of_cell for weight, of_cell in zip(weights, losses, strict=True)) / sum(weights)
+    return math.fsum(weight * of_cell for weight, of_cell in zip(weights, losses, strict=True)) / sum(weights)
 
 
 def brier(part: Part, rival: Probability) -> float:
@@ -300,7 +300,7 @@ def calibration(cells: Sequence[RecordedCell], probability: Probability) -> list
                 low=tenth / 10,
                 tasks=len({(cell.task, cell.base) for cell in members}),
                 runs=runs,
-                forecast=sum(cell.fit * probability(cell) for cell in members) / runs,
+                forecast=math.fsum(cell.fit * probability(cell) for cell in members) / runs,
                 observed=sum(cell.generalize for cell in members) / runs,
             )
         )
