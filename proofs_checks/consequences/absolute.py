@@ -38,7 +38,7 @@ def _code(position: sp.Expr, frequency: sp.Expr = w) -> sp.Matrix:
 )
 def similarity(law: Formula = sp.cos, frequencies: Formula = rotary.frequencies, first_rise: int = 4) -> Facts:
     """The scalar product of two codes is a sum of cosines of their distance: it depends only on the distance, not on
-    the direction, and is not monotone (at width 16 it rises at distance 4).
+    the direction, and at width 16 it is not monotone: it rises at distance 4.
     """
     yield "PE(p + D) . PE(p) = cos(D omega)", lambda: _code(p + D).dot(_code(p)), lambda: law(D * w)
     yield "the same before and after: law(-D) = law(D)", lambda: law(-D * w), lambda: law(D * w)
@@ -171,7 +171,7 @@ def relative_logits(relative: Formula = lambda weights: weights.is_zero_matrix) 
 @CLAIMS.claim(
     "ape-1",
     LEARNED_SOURCE,
-    r"\partial\mathcal{L}/\partial P_r=0\iff r\ge n",
+    r"(\partial\mathcal{L}/\partial P_r=0\ \forall\mathcal{L})\iff r\ge n",
     assumptions=("gradients alone: weight decay moves every row",),
     falsifiers={
         "rows beyond the training length move": {"moves": lambda row, length: True},
@@ -179,8 +179,8 @@ def relative_logits(relative: Formula = lambda weights: weights.is_zero_matrix) 
     },
 )
 def untrained_rows(moves: Formula = lambda row, length: row < length) -> Facts:
-    """The gradient to row r of the table is zero iff no training sequence has more than r tokens: rows that no training
-    sequence reaches keep their initial values.
+    """The gradient to row r of the table is zero for every loss iff no training sequence has more than r tokens: rows
+    that no training sequence reaches keep their initial values.
     """
     length = sp.Symbol("n", integer=True, positive=True)
     before, after = sp.symbols("a b", integer=True, nonnegative=True)
@@ -211,7 +211,7 @@ def untrained_rows(moves: Formula = lambda row, length: row < length) -> Facts:
     "ape-2",
     LEARNED_SOURCE,
     r"(q+P_{j+s})\cdot(k+P_{i+s})=(q+P_j)\cdot(k+P_i)\ \forall q,k,s\iff P_0=P_1=\dots",
-    assumptions=("contents q and k are free, W_q and W_k absorbed in them",),
+    assumptions=("contents q and k are free", "no projections, or an invertible W_q^T W_k, which changes nothing here"),
     falsifiers={
         "a random table": {"relative": lambda rows: True},
         "equal steps between rows": {
@@ -266,6 +266,7 @@ def _with_symbols(expression: sp.Matrix) -> sp.Matrix:
     falsifiers={
         "beyond the table": {"positions": lambda rows: rows + 1},
         "at twice the rows": {"positions": lambda rows: 2 * rows},
+        "at all rows but the last": {"positions": lambda rows: rows - 1},
     },
 )
 def holds_sinusoidal(positions: Formula = lambda rows: rows) -> Facts:
@@ -273,9 +274,11 @@ def holds_sinusoidal(positions: Formula = lambda rows: rows) -> Facts:
     i, offset = sp.symbols("i D", integer=True, nonnegative=True)
     for count in range(1, 6):
         rows = absolute.LEARNED.limit.subs(absolute.TABLE_ROWS, count)
-        for position in range(int(positions(sp.Integer(count)))):
+        stated = int(positions(sp.Integer(count)))
+        for position in range(max(int(rows), stated)):
             code = list(sp.N(_code(sp.Integer(position), sp.S.One), 6))
             refute(position >= rows, f"a table of {count} rows has none for position {position}, code {code}")
+            refute(position >= stated, f"a table of {count} rows has one for position {position}, code {code}")
     at = {"query_position": i + offset, "key_position": i}
     copied = absolute.LEARNED.score(**at).replace(
         sp.Indexed, lambda _, position, coordinate: _code(position, rotary.FREQUENCY)[coordinate]

@@ -175,7 +175,7 @@ def pola_is_the_disjoint_case(
 @CLAIMS.claim(
     "plaa-rpe-square-labels",
     "RPE-Square, the index (j - l_j) - (i - l_i)",
-    r"(j-a_j)-(i-a_i)=\text{const on ideal slots},\quad j-i=n\ \text{in copy}",
+    r"(j-a_j)-(i-a_i)=\text{const on the digits of ideal slots},\quad j-i=n\ \text{in copy}",
     assumptions=("sharp attention to the last of [BOS], '+', '=' up to each position",),
     falsifiers={
         "plain relative": {"index": lambda query, of_query, key, of_key: query - key},
@@ -191,8 +191,9 @@ def square_labels(
     index: Index = lambda query, of_query, key, of_key: (query - of_query) - (key - of_key),
     anchor: Callable[[sp.Expr, list[sp.Expr]], sp.Expr] = _last_anchor,
 ) -> Facts:
-    """In unaligned copy and reversed addition, RPE-Square gives each ideal slot the same index at every scale and step:
-    -1 for the digit written next, 0 for the one before. The plain relative index changes with the scale.
+    """In unaligned copy and reversed addition, RPE-Square gives each operand digit that a step needs the same index at
+    every scale and step: -1 at the place that is written next, 0 at the place before. The plain relative index changes
+    with the scale.
     """
     indices = {}
     for name, (specials, query, key) in _ideal_slots().items():

@@ -53,6 +53,7 @@ def share_of_draws(coverage: Formula = randomized.coverage) -> Facts:
     "rpe-3",
     _DRAW,
     r"\mathbb{E}[p_{a+k}-p_a]=\frac{k(M+1)}{n+1},\quad\mathbb{E}[p_k]=\frac{(k+1)(M+1)}{n+1}-1",
+    assumptions=("tokens are 0 .. n - 1, positions 0 .. M - 1",),
     falsifiers={
         "k M/n": {"gap": lambda length, longest: longest / length},
         "token k at (k + 1) M/n - 1": {"position": lambda rank, length, longest: (rank + 1) * longest / length - 1},
@@ -92,6 +93,7 @@ def mean_positions(position: Formula = randomized.expected_position, gap: Formul
     "rpe-5",
     "derived: training on n, test on N tokens",
     r"\Pr[p_{k+1}-p_k=g]=\binom{M-g}{n-1}\Big/\binom{M}{n}",
+    assumptions=("2 <= n, N <= M, and n is not N",),
     falsifiers={
         "one law of gaps at all lengths": {"same_law": lambda trained, tested: True},
         "one law from length 3 on": {"same_law": lambda trained, tested: trained == tested or min(trained, tested) > 2},
@@ -188,6 +190,10 @@ def _difference(drawn: Draw, *, first: int, second: int) -> int:
     "rpe-6-distances",
     "released code, relative positions and ALiBi with noise: distances are drawn, not positions",
     r"d_k+d_l=d_{k+l}\ \forall k,l\iff d_k=k\,d_1;\quad (p_j-p_i)+(p_l-p_j)=p_l-p_i",
+    assumptions=(
+        "keys on one side of the query: each side may have its own draw, and the released ALiBi adds 1/2 to the "
+        "negated distance of keys before the query",
+    ),
     falsifiers={
         "drawn distances add up": {"multiples": lambda drawn: True},
         "drawn distances add up if the second is twice the first": {"multiples": lambda draw: draw[1] == 2 * draw[0]},

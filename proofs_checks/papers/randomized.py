@@ -71,6 +71,7 @@ def strictly_increasing(draws: Formula = randomized.draws) -> Facts:
     falsifiers={
         "one token more": {"longest_test": lambda longest: longest + 1},
         "twice the range": {"longest_test": lambda longest: 2 * longest},
+        "one token fewer": {"longest_test": lambda longest: longest - 1},
     },
 )
 def in_support(
@@ -81,7 +82,10 @@ def in_support(
     """
     for length, longest in sizes():
         trained = set(range(longest)) if randomized.coverage(length=length, longest=longest) > 0 else set()
-        for tokens in range(1, longest_test(longest) + 1):
+        most = longest_test(longest)
+        fits = f"M = {longest}, training on {length}: {most + 1} tokens need no other positions"
+        refute(most < len(trained), fits)
+        for tokens in range(1, most + 1):
             unseen = sorted(set(range(max(tokens, longest))) - trained)
             needed = f"{tokens} distinct positions need position {min(unseen, default='none')}"
             refute(unseen, f"M = {longest}, training on {length}: {needed}, of probability 0 in training")

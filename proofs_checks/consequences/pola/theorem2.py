@@ -77,7 +77,12 @@ def _changed_pattern(name: str, change: Callable[[Pattern], Pattern]) -> Paramet
     "pola-2-flow",
     formalised("Theorem 2", "gradient flow"),
     r"\dot\theta_k=-2m_k(\theta_k-\mu_k),\quad \theta_k(t)=\mu_k+(\theta^{(0)}_k-\mu_k)e^{-2m_kt}",
-    assumptions=("tokens have identity second moments at every query", "no noise, no scale hint", "m_l > 0 if met"),
+    assumptions=(
+        "tokens have identity second moments at every query",
+        "no noise, no scale hint",
+        "m_l > 0 if met",
+        "0 < eta m_l < 1 for descent at the rate eta",
+    ),
     falsifiers={
         "correlated tokens": {"second_moment": lambda key, other: (1 + flow.unit_second_moment(key, other)) / 2},
         "tokens of variance 2": {"second_moment": lambda key, other: 2 * flow.unit_second_moment(key, other)},
@@ -97,8 +102,9 @@ def flow_decouples(
     flow_solution: Callable[[sp.Expr], sp.Expr] = _relaxed,
     descent_solution: Callable[[sp.Expr], sp.Expr] = _relaxed,
 ) -> Facts:
-    """Gradient flow decouples over labels: each parameter goes to the mean of the pattern over its class, at twice the
-    class's weight. Labels never met do not move. Gradient descent does the same in steps.
+    """Gradient flow decouples over labels: each parameter goes to the mean of the pattern over the training pairs of
+    its class, weighted as training weighs their queries, at twice the class's weight. Labels never met do not move.
+    Gradient descent at a small rate does the same in steps.
     """
     derived, theta = flow.label_flow(second_moment), sp.Symbol("theta", real=True)
     refute(derived.cross != 0, f"the labels do not decouple: {_pull_of_another_label(derived.cross)}")

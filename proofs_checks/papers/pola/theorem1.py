@@ -148,7 +148,12 @@ CLAIMS = PaperClaims(SOURCE)
     r"|F_{M,B_0}^{N_0,N}| \le |\Phi|,\quad \dim_H F_{M,B_0}^{N_0,N} = 0",
     strength=Strength.EXHAUSTIVE,
     reach=f"N = {SCALE}",
-    assumptions=(LEAST_SQUARES, "no scale hint", "Phi is fixed before the target"),
+    assumptions=(
+        LEAST_SQUARES,
+        "no scale hint",
+        "Phi is fixed before the target",
+        "D = d_N - d_N0 > 0 entries beyond the block are free in [-M, M], M > 0, ||B0|| <= M",
+    ),
     falsifiers={
         "training shows one scale more": {
             "reach": lambda training_scale: _reached_by_every_relation(training_scale + 1)
@@ -201,7 +206,11 @@ def one_target_per_relation(
     formalised("Theorem 1", "1b"),
     r"\max_{P}\ \#\{A: P(A) \ge 1-\delta\} = \lfloor 1/(1-\delta) \rfloor",
     strength=Strength.EXHAUSTIVE,
-    assumptions=("the learner's randomness, with that of its sample, depends on B0 alone", "Phi fixed before"),
+    assumptions=(
+        "the learner's randomness, with that of its sample, depends on B0 alone",
+        "Phi fixed before",
+        "0 <= delta < 1; to reach that many, N0 < N, M > 0 and ||B0|| <= M",
+    ),
     falsifiers={
         "one target, as without chance": {"bound": lambda delta: 1},
         "rounded up": {"bound": lambda delta: ceil(1 / (1 - delta))},
@@ -214,8 +223,8 @@ def targets_per_random_learner(
     succeeds: Callable[[Fraction, Fraction], bool] = ge,
 ) -> Facts:
     """A randomised learner that is right with probability at least 1 - delta reaches at most floor(1/(1 - delta))
-    targets for each relation and block, and that many can be reached. Besides, every delta is checked with denominators
-    up to 12.
+    targets for each relation and block, and for each block some relation lets one reach that many. Besides, every delta
+    is checked with denominators up to 12.
     """
     denominators = range(2, 13)
     for q in denominators:
@@ -397,7 +406,7 @@ def _integer_multiples(target: Cells) -> Cells:
         LEAST_SQUARES,
         "learner affine, or at least Lipschitz, in B for each phi",
         "no scale hint",
-        "Phi fixed before, M > 0",
+        "Phi fixed before, M > 0, N0 < N",
         "a positive penalty of ridge",
     ),
     falsifiers={

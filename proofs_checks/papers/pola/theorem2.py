@@ -183,6 +183,7 @@ _exactly(
     statement="Under a fixed relation, the patterns that generalize from N0 to N are those constant on its classes and "
     "0 on classes not met at N0: a linear space whose dimension is the number of labels met at N0. Besides, it is "
     "decided for N = 3, under every relation.",
+    assumptions=(DESCENT, "start 0"),
     holds={"condition": _both(_consistent, _unmet_zero), "dimension": _labels_met, "starts": ((0,),)},
     falsifiers={
         "classes never met are free": {"condition": _consistent},

@@ -28,6 +28,7 @@ _ABSOLUTE = Arm(protocol="fig2", encodings=("ape",), formats=_PADDED)
 _ARITHMETIC = ("addition", "multiplication", "division")
 _PLAIN = Arm(protocol="randomized", encodings=("ape", "rpe"))
 _RANDOM = Arm(protocol="randomized", encodings=("random-ape[longest=128]", "random-rpe[longest=128]"))
+_FITTING = "A run fits if it solves its training scales."
 _MOST_FAIL = r"\Pr(\text{all scales}\mid\text{training scales})<\tfrac12"
 _MOST_SUCCEED = _MOST_FAIL.replace("<", ">")
 MARGIN = 0.1
@@ -92,8 +93,8 @@ def _most(
 _most(
     "fig2-ideal",
     figure(2),
-    "Trained on scales 1-5, the ideal encoding (for Shift with scale hint) generalizes to scale 20 on Copy, Shift, "
-    "Parity, Addition, Multiplication and Division.",
+    "Trained on aligned data of scales 1-5, most fitting runs with the ideal encoding (for Shift with scale hint) "
+    f"generalize to scale 20, on each of Copy, Shift, Parity, Addition, Multiplication and Division. {_FITTING}",
     rf"{_MOST_SUCCEED}\ \text{{on each of 6 tasks}}",
     _IDEAL,
     generalize=True,
@@ -102,7 +103,8 @@ _most(
 _most(
     "fig2-absolute",
     figure(2),
-    "Trained on scales 1-5, learned absolute codes generalize to scale 20 on none of the six tasks.",
+    "Trained on aligned data of scales 1-5, most fitting runs with learned absolute codes do not generalize to scale "
+    f"20, on each of the six tasks. {_FITTING}",
     rf"{_MOST_FAIL}\ \text{{on each of 6 tasks}}",
     _ABSOLUTE,
     generalize=False,
@@ -112,8 +114,8 @@ for _id, _encoding, _how in (("fig4-hint", "lbpe-sh", "with"), ("fig4-no-hint", 
     _most(
         _id,
         figure(4),
-        f"Labels learned {_how} scale hint, trained on scales 1-10, generalize to scale 20 on at least two of three "
-        "tasks: selecting the first, the middle and the last symbol.",
+        f"Trained on scales 1-10, most fitting runs with labels learned {_how} scale hint generalize to scale 20, on "
+        f"at least two of three tasks: selecting the first, the middle and the last symbol. {_FITTING}",
         rf"{_MOST_SUCCEED}\ \text{{on at least 2 of 3 tasks}}",
         Arm(protocol="fig4", encodings=(_encoding,)),
         generalize=True,
@@ -129,8 +131,8 @@ _COPY = replace(_IDEAL, encodings=("ipe",), tasks=("copy",))
 _most(
     "control-growing",
     CONJECTURE,
-    "If SRC grows with the scale (each step applies a different permutation), no encoding tried generalizes, not even "
-    "the one with the task's roles and scale hint.",
+    "On a task whose SRC grows with the scale (each step applies a different permutation) most fitting runs do not "
+    "generalize, under each encoding tried, also under the one with the task's roles and scale hint. " + _FITTING,
     rf"\mathrm{{SRC}}(20)>\mathrm{{SRC}}(5)\Rightarrow{_MOST_FAIL}",
     Arm(protocol="controls", tasks=("permutation",)),
     generalize=False,
@@ -139,8 +141,8 @@ _most(
 _most(
     "control-infeasible",
     CONJECTURE,
-    "If no operators of bounded arity compute the task (parity and long multiplication without CoT), no encoding tried "
-    "generalizes.",
+    "On two tasks that no operators of bounded arity compute (parity and long multiplication without CoT) most fitting "
+    f"runs do not generalize, under each encoding tried. {_FITTING}",
     rf"\mathrm{{SRC}}(20)=\infty\Rightarrow{_MOST_FAIL}",
     Arm(protocol="controls", tasks=("parity-direct", "multiplication-nn")),
     generalize=False,
@@ -153,7 +155,8 @@ for _id, _what, _encoding, _tasks in (
     _most(
         _id,
         SURVEY,
-        f"{_what} do not extrapolate: trained to {_tasks} 1 to 5 symbols, most models do not reach 20.",
+        f"{_what} do not extrapolate: trained to {_tasks} 1 to 5 symbols, most fitting runs do not generalize to 20. "
+        f"{_FITTING}",
         rf"{_MOST_FAIL}\ \text{{on each task}}",
         Arm(protocol="randomized", encodings=(_encoding,)),
         generalize=False,
@@ -203,8 +206,8 @@ CLAIMS.claim(
     figure(3),
     rf"\Pr(\lvert a_{{16..20}}-b_{{16..20}}\rvert\le{MARGIN:g})>\tfrac12\ \text{{on each of 3 tasks}}",
     statement="The ideal encoding with scale hint, on data that are not aligned, matches the ideal encoding on aligned "
-    f"data: in Addition, Multiplication and Division most pairs of runs with the same seed differ by at most "
-    f"{MARGIN:g} in mean exact match at scales 16-20.",
+    f"data: in Addition, Multiplication and Division most pairs of fitting runs with the same seed differ by at most "
+    f"{MARGIN:g} in mean exact match at scales 16-20. {_FITTING}",
     holds={
         "runs": NONE,
         "arm": Arm(protocol="fig3", encodings=("ipe-sh",), tasks=_ARITHMETIC),
@@ -228,8 +231,8 @@ CLAIMS.claim(
     randomized.SOURCE.at("abstract; of its tasks duplicating and reversing a string, by decoders"),
     r"\Pr(a^{\text{drawn}}_{6..20}>a^{\text{plain}}_{6..20})>\tfrac12\ \text{on each of 4 pairs}",
     statement="Random positions beat plain ones at unseen lengths: trained to copy and to reverse 1 to 5 symbols, with "
-    "learned absolute and with relative codes, most runs have a higher mean token accuracy at scales 6-20 than the "
-    "plain run with the same seed.",
+    "learned absolute and with relative codes, most fitting runs have a higher mean token accuracy at scales 6-20 than "
+    f"the fitting plain run with the same seed. {_FITTING}",
     holds={
         "runs": NONE,
         "arm": _RANDOM,
