@@ -68,8 +68,11 @@ def gaussian_share(
 @CLAIMS.claim(
     "hope-5-uniform",
     "decay of attention weights with distance",
-    r"e^{-2C}/T\le a_{ij}\le e^{2C}/T,\quad C=\tfrac12(|P|+|N|)",
-    assumptions=("one plane; in a head C is the sum over planes, over sqrt(d)", "finite content, any T and distances"),
+    r"e^{-2C}/T\le a_{ij}\le e^{2C}/T,\quad C=\max_j\tfrac12(|P_j|+|N_j|)",
+    assumptions=(
+        "one plane; in a head each key has the sum of its planes, over sqrt(d)",
+        "finite content, any T and distances",
+    ),
     falsifiers={
         "theta' below theta": {"damping": lambda theta, gap: theta - gap},
         "at least e^-C/T": {"spread": 1},
@@ -77,8 +80,8 @@ def gaussian_share(
     },
 )
 def uniform(damping: Formula = lambda theta, gap: theta + gap, spread: int = 2) -> Facts:
-    """A key at any distance has at least the weight e^(-2C)/T among T keys, C = (|P| + |N|)/2: no key is forgotten, and
-    the nearest n have at most the weight n e^(2C)/T together.
+    """A key at any distance has at least the weight e^(-2C)/T among T keys, C the largest (|P| + |N|)/2 of a key: no
+    key is forgotten, and the nearest n have at most the weight n e^(2C)/T together.
 
     If both channels decay, all logits lie in [-C, C], so a weight is least if its own logit is -C and all others are C.
     """
@@ -108,7 +111,11 @@ def uniform(damping: Formula = lambda theta, gap: theta + gap, spread: int = 2) 
     "definition of the query and key maps",
     r"\tfrac12L^\top H(D)L=\mathrm{diag}\big(e^{-D(\theta'-\theta)},e^{-D(\theta'+\theta)}\big),\quad "
     r"L=\begin{pmatrix}1&1\\1&-1\end{pmatrix}",
-    assumptions=("plane by plane, so every even d follows", "the basis is absorbed by W_q and W_k"),
+    assumptions=(
+        "plane by plane, so every even d follows",
+        "the basis is absorbed by W_q and W_k",
+        "in words: two planes give four channels no other rates than their own (hope-6-real)",
+    ),
     answers=("in_reach",),
     falsifiers={
         "channels that turn, as RoPE's": {"channel": lambda rate, offset: sp.cos(rate * offset)},

@@ -98,6 +98,7 @@ def incomplete_planes(
     "rope-6",
     "pairs of coordinates (2l, 2l+1); released model code pairs l with l + d/2",
     r"R_{\mathrm{halves}}P=P\,R_{\mathrm{interleaved}},\quad P:\ 2l+a\mapsto l+a\,d/2",
+    assumptions=(f"in words: d above {_WIDEST}, from the coordinates of plane l in both layouts",),
     falsifiers={
         "equal without permuting": {"chosen": sorted},
         "the inverse permutation": {"chosen": lambda places: tuple(map(places.index, range(len(places))))},

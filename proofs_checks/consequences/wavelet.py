@@ -29,7 +29,7 @@ _BITS = 2048
     "wavelet-4",
     "choice of the wavelet",
     r"\int_{-b/a}^\infty\psi(t)\,dt=\tfrac ba e^{-b^2/2a^2}",
-    assumptions=("any scale a > 0 and shift b >= 0, r = b/a",),
+    assumptions=("any scale a > 0 and shift b >= 0, r = b/a; t = (D - b)/a",),
     falsifiers={
         "mean 0 over the distances for every shift": {"half_line": lambda ratio: sp.S.Zero},
         "the bell curve": {"psi": lambda point: relations.gaussian(point, scale=sp.S.One)},
@@ -41,8 +41,8 @@ def integrals(
     antiderivative: Formula = lambda point: point * sp.exp(-(point**2) / 2),
     half_line: Formula = lambda ratio: ratio * sp.exp(-(ratio**2) / 2),
 ) -> Facts:
-    """Ricker's wavelet has mean 0, zeros at t = 1 and -1, and its minimum -2 e^(-3/2) at sqrt(3); but the integral over
-    the distances D >= 0 that occur is (b/a) e^(-b^2/(2a^2)), which is 0 for the shift 0 alone.
+    """Ricker's wavelet has mean 0, zeros at t = 1 and -1, and its minimum -2 e^(-3/2) at sqrt(3) and -sqrt(3); but from
+    t = -b/a on, which the distances D >= 0 reach, its integral is (b/a) e^(-b^2/(2a^2)), 0 for the shift 0 alone.
 
     `half_line` is the integral of psi from t = -r on, a function of r = b/a.
     """
@@ -81,16 +81,17 @@ def _require_underflow(pairs: Sequence[tuple[int, int]], distances: Sequence[int
     "extrapolation; what follows from the formula",
     r"D\ge b_{\max}+6a_{\max}\Rightarrow|q\cdot p|<10^{-6}\|q\|_1",
     assumptions=("any scales a > 0 and shifts b >= 0",),
+    answers=("first",),
     falsifiers={
         "from b_max + 2 a_max on": {"widths": 2},
         "from b_max + 5 a_max on": {"widths": 5},
         "a wavelet 1/(1 + t^2)": {"psi": lambda point: 1 / (1 + point**2)},
     },
 )
-def far_field(psi: Formula = ricker, widths: int = 6) -> Facts:
+def far_field(psi: Formula = ricker, widths: int = 6, first: int = 783) -> Facts:
     """From the distance b_max + 6 a_max on, every component of the vectors is below 10^-6, and so is their share of
-    |q|_1 in a score: far keys are scored as without an encoding. Position information is extrapolated inside the
-    largest scale alone: up to 782 tokens for d = 128 with 8 scales.
+    |q|_1 in a score: but for that, far keys are scored as without an encoding. For d = 128 with 8 scales this begins at
+    the distance 783 or before.
     """
     edge = psi(sp.Integer(widths))
     refute(not abs(ball(edge)) < ball(_SMALL), f"psi({widths}) = {edge.n(4)} is not below 10^-6 in size")
@@ -110,7 +111,9 @@ def far_field(psi: Formula = ricker, widths: int = 6) -> Facts:
         "so each component is below 10^-6 in size, |q . p| < 10^-6 |q|_1, and the scores of two far keys differ from "
         "those of their contents by less than twice that"
     )
-    yield f"d = {_WIDTH} with {_SCALES} scales: D >= {_reach(relations.wavelet_grid(_WIDTH, _SCALES), widths)}"
+    reach, where = _reach(relations.wavelet_grid(_WIDTH, _SCALES), widths), f"d = {_WIDTH} with {_SCALES} scales"
+    refute(reach != first, f"{where}: b_max + {widths} a_max is {reach}, not {first}")
+    yield f"{where}: D >= {reach}"
 
 
 @CLAIMS.claim(

@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import Formula, derivative
+from lengthgen.proofs_checks.facts import Formula, derivative, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.rope import PLANES
 from lengthgen.proofs_checks.papers.xpos import SOURCE
@@ -45,7 +45,9 @@ def one_sided(zeta: Formula = _zeta, directions: tuple[int, ...] = (1,)) -> Fact
             refute(not step < 1, f"d = {_HEAD_DIM}, plane {number}: the size is {near}, {far}")
     middle = width / 4
     in_512 = sp.exp(-512 * rotary.xpos_rate(middle, head_dim=_HEAD_DIM))
+    apart = sp.simplify(sp.exp(-512 * rotary.xpos_rate(plane, head_dim=head_dim)) - zeta(plane, head_dim))
     yield f"exp(-512 rate) = zeta, plane {middle}", in_512, lambda: zeta(middle, width)
+    yield same_by_sympy("exp(-512 rate) - zeta, plane l of any d", apart, sp.S.Zero)
     yield "zeta of plane 0", lambda: zeta(sp.S.Zero, head_dim), sp.Rational(2, 7)
     yield "zeta at l = d/2, which no plane has", lambda: zeta(head_dim / 2, head_dim), sp.S.One
     slope = "dzeta/dl = 10/(7d), > 0"
@@ -60,7 +62,7 @@ def one_sided(zeta: Formula = _zeta, directions: tuple[int, ...] = (1,)) -> Fact
     "xpos-3",
     "the factorised form of the released code, scale base 512",
     r"\zeta_0^{-n/512}\ge 2^{128}-2^{103}\iff n\ge 36261",
-    assumptions=("scale base 512", "rounding to nearest"),
+    assumptions=("scale base 512", "the exact factor, rounded to nearest"),
     answers=("first_infinite",),
     falsifiers={
         "scale base 513": {"scale_base": 513},
@@ -98,12 +100,16 @@ def overflow(zeta: Formula = _zeta, scale_base: int = 512, first_infinite: int =
     "xpos-4",
     "xPos without its rotation",
     r"C\,H(D)\,C^{-1}=\mathrm{diag}\big(e^{-D(\theta'-\theta)},e^{-D(\theta'+\theta)}\big)",
-    assumptions=(PLANES, "C/sqrt(2), C = [[1, 1], [1, -1]], is orthogonal and absorbed in W_q, W_k"),
+    assumptions=(
+        PLANES,
+        "C/sqrt(2), C = [[1, 1], [1, -1]], is orthogonal and absorbed in W_q, W_k",
+        "in words: a rotated plane is not HoPE in a head of several planes either (hope-6-real)",
+    ),
     falsifiers={"with a rotation": {"frequency": sp.Symbol("omega", positive=True)}},
 )
 def real_hope(frequency: sp.Expr = sp.S.Zero) -> Facts:
-    """xPos without rotation, with a free rate for each channel, is real HoPE in another basis; with a rotation it is
-    not.
+    """xPos without rotation, with a free rate for each channel, is real HoPE in another basis; with a rotation by no
+    multiple of pi it is not.
     """
     offset, theta, damping, slow, fast = sp.symbols("D theta theta' a b", real=True)
     cone, rates = sp.Matrix([[1, 1], [1, -1]]), sp.Matrix([damping - theta, damping + theta])

@@ -56,8 +56,9 @@ def between_none_and_all(factor: Formula = _slowed) -> Facts:
     },
 )
 def recomputed(key_length: Formula = lambda arrival, length: length) -> Facts:
-    """Dynamic NTK scaling keeps the relative law if all keys are rotated for the length of the sequence now; a cache of
-    keys rotated for the length at which they arrived gives other scores.
+    """Dynamic NTK scaling keeps the relative law if all keys are rotated for the length of the sequence now. A cache of
+    keys rotated for the length at which they arrived breaks it beyond the trained length: for d = 8, L = 16, alpha = 2,
+    64 tokens, two equal keys at one distance score differently.
 
     `key_length` is the length whose frequencies rotate a key, by the length when it arrived and the length now.
     """
@@ -76,8 +77,10 @@ def recomputed(key_length: Formula = lambda arrival, length: length) -> Facts:
     here, there = (
         _score(i + by, j + by, LENGTH, key_length).replace(rotary.NTK_FACTOR_AT, factor) for by in (0, shift)
     )
-    arrived = " and ".join(short(_example(*pair, lambda arrival, _: arrival)) for pair in pairs)
+    cached = [_example(*pair, lambda arrival, _: arrival) for pair in pairs]
+    refute(cached[0].overlaps(cached[1]), f"{where}: as turned on arrival keys 3 and 23 both score {short(cached[0])}")
     yield "score at i + t, j + t = score at i, j", there, here
+    arrived = " and ".join(map(short, cached))
     yield f"{where}: keys 3 and 23 score {short(first)}, and as turned on arrival {arrived}"
     relation, most = rotary.DYNAMIC_NTK.relation, 12
     assert relation is not None

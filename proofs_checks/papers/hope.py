@@ -195,7 +195,10 @@ def _compare_with_scores(margins: Formula) -> None:
     "hope-4",
     "monotone decay of attention",
     r"s\ \text{non-increasing on}\ [0,\infty)\iff P\ge0\ \wedge\ P(\theta'-\theta)+N(\theta'+\theta)\ge0",
-    assumptions=("one plane, theta' > theta > 0, D over the reals from 0 on",),
+    assumptions=(
+        "one plane, theta' > theta > 0",
+        "P = (q1 + q2)(k1 + k2), N = (q1 - q2)(k1 - k2), S = q1 k1 + q2 k2, A = q1 k2 + q2 k1",
+    ),
     printed={"margins": lambda *content, **law: ()},
     falsifiers={
         "P >= 0 alone": {"margins": lambda *content, **law: hope.falling_margins(*content, **law)[:1]},
@@ -204,8 +207,8 @@ def _compare_with_scores(margins: Formula) -> None:
     },
 )
 def falling(margins: Formula = hope.falling_margins) -> Facts:
-    """The score of one plane never rises with the distance if and only if P >= 0 and P (theta' - theta) + N (theta' +
-    theta) >= 0, that is S theta' >= A theta (errata F4: the paper says that it falls for all content).
+    """The score of one plane never rises with the real distance D >= 0 if and only if P >= 0 and P (theta' - theta) + N
+    (theta' + theta) >= 0; the second is S theta' >= A theta (errata F4: the paper says that it falls for all content).
 
     The derivative is -e^(-D slow)/2 times P slow + N fast w, with w = e^(-2 D theta), which is linear in w. As D runs
     over [0, oo), w runs over (0, 1]. So the derivative is never positive iff the line is not negative at w = 0 and at w
@@ -309,8 +312,8 @@ def far_mass(
 def rope_by_continuation(
     rate_unit: sp.Expr = sp.I, damping: sp.Expr = sp.Integer(0), basis: sp.Matrix = sp.ImmutableMatrix(sp.diag(1, sp.I))
 ) -> Facts:
-    """With an imaginary rate, no damping and the basis diag(1, i), HoPE is RoPE (errata F5: as a 'special case' RoPE
-    needs all three).
+    """With an imaginary rate, no damping and the basis diag(1, i), HoPE is RoPE (errata F5: this is the 'special case'
+    of the paper, whose rates are real).
     """
     i, D, m, theta = sp.symbols("i D m theta", real=True)
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))

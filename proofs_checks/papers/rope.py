@@ -98,7 +98,11 @@ _CONTENTS = {
     "Section 3.4.3, long-term decay: summation by parts",
     r"\Big|\sum_{l<d/2} h_l e^{iD\theta_l}\Big|\le\max_l|h_{l+1}-h_l|\sum_{l<d/2}|S_{l+1}(D)|,\quad h_{d/2}=0",
     label="P",
-    assumptions=("induction on the number of planes, content free", "signs of numbers by ball arithmetic"),
+    assumptions=(
+        "induction on the number of planes, content free",
+        "signs of numbers by ball arithmetic",
+        "nothing is decided about how the bound itself falls",
+    ),
     answers=("first_rise",),
     falsifiers={
         "a tenth of the frequencies": {"frequencies": lambda width: [w / 10 for w in rotary.frequencies(width)]},
@@ -113,8 +117,8 @@ _CONTENTS = {
 def decay_is_a_bound(
     bound: Formula = rotary.decay_bound, frequencies: Formula = rotary.frequencies, first_rise: int = 4
 ) -> Facts:
-    """RoPE's long-term decay is that of an upper bound: the score itself need not fall with distance (for all ones, d =
-    16, it rises at D = 4), and its largest value need not be at D = 0.
+    """RoPE's long-term decay is argued for an upper bound, which holds: the score itself need not fall with distance
+    (for all ones, d = 16, it rises at D = 4), and its largest value need not be at D = 0.
     """
     scores = [sp.Add(*_planes(distance, frequencies(_HEAD_DIM))) for distance in range(6)]
     rise = next((distance for distance in range(1, 6) if sign(scores[distance] - scores[distance - 1]) == 1), None)

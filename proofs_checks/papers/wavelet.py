@@ -47,7 +47,7 @@ def _asymmetry(name: str, vector: Formula) -> str:
 @CLAIMS.claim(
     "wavelet-5",
     "relative position",
-    r"q\cdot p_{m+s,n+s}=q\cdot p_{mn},\quad p_{mn}\ne p_{nm}",
+    r"q\cdot p_{m+s,n+s}=q\cdot p_{mn},\quad b=1:\ p_{mn}\ne p_{nm}",
     label="P",
     assumptions=("one plane stands for all: the others differ only in scales and shifts",),
     falsifiers={
@@ -59,7 +59,7 @@ def _asymmetry(name: str, vector: Formula) -> str:
 )
 def relative(vector: Formula = relations.wavelet_vector) -> Facts:
     """What the vectors add to a score depends on the query's content and on the distance m - n alone, for each of the
-    four wavelets; it is not symmetric in the distance.
+    four wavelets; it need not be symmetric in the distance, and with the shift b = 1 it is not.
     """
     for name, psi in relations.WAVELETS.items():
         ruling = laws.decide_law(_with_vectors(partial(vector, wavelet=psi)), Law.RELATIVE)

@@ -35,7 +35,10 @@ def logarithm(power_product: sp.Expr) -> sp.Expr:
     r"b' = b\,s^{d/(d-2)} \;\Rightarrow\; \theta'_l = \theta_l\,s^{-2l/(d-2)},\quad"
     r"\theta'_0=\theta_0,\ \theta'_{d/2-1}=\theta_{d/2-1}/s",
     label="P",
-    assumptions=("d > 2 and l real; b, s > 0, so that logarithms tell powers apart; theta_l = b^(-2l/d)",),
+    assumptions=(
+        "d > 2 and l real; theta_l = b^(-2l/d); b > 1, so plane 0 is the fastest",
+        "s > 0, so that logarithms tell powers apart",
+    ),
     falsifiers={
         "base times s": {"base": lambda base, head_dim, scale: base * scale},
         "exponent (d-2)/d": {"base": lambda base, head_dim, scale: base * scale ** ((head_dim - 2) / head_dim)},
@@ -74,7 +77,11 @@ def scaled_frequencies(base: Formula = rotary.ntk_base) -> Facts:
     DYNAMIC_SOURCE.at("the scale at each length"),
     r"s_T = \max\big(1,\ \alpha\tfrac TL-(\alpha-1)\big) = 1 \iff T\le L",
     label="P",
-    assumptions=("alpha > 0", "the factor of every plane is a power of s, and powers of 1 are 1"),
+    assumptions=(
+        "alpha > 0, d > 2",
+        "the factor of every plane is a power of s, and powers of 1 are 1",
+        "in words: for s > 1 every frequency but the first is another",
+    ),
     falsifiers={
         "alpha T / L": {"scale": lambda length, trained_length, growth: sp.Max(1, growth * length / trained_length)},
         "without the maximum": {

@@ -37,7 +37,7 @@ def noisy_count(
     law: Formula = _binomial, mode: Formula = lambda tokens, share: sp.floor((tokens + 1) * share)
 ) -> Facts:
     """Without sharpening, tokens that increment with probability p and keep otherwise give the binomial law: mean p t,
-    variance t p (1 - p), and a mode floor((t + 1) p) that falls behind the count t (our derivation).
+    variance t p (1 - p), and a mode floor((t + 1) p), which is behind the count t once t (1 - p) > p (our derivation).
     """
     for step, part in product(range(1, 13), range(1, 10)):
         rate = sp.Rational(part, 10)
@@ -153,12 +153,12 @@ def locking(
     "prism-7-first",
     "",
     r"h_1(1)>h_1(0)\iff p>\tfrac12",
-    assumptions=("0 < p < 1", "gamma > 0"),
+    assumptions=("0 < p < 1", "gamma > 0", "P > t: the end is not reached"),
     falsifiers={"p > 2/5 is enough": {"least": sp.Rational(2, 5)}, "p > 3/5 is needed": {"least": sp.Rational(3, 5)}},
 )
 def first_step(least: sp.Expr = sp.Rational(1, 2)) -> Facts:
-    """After one token that increments with probability p the mode is 1 if and only if p > 1/2, for every gamma > 0; and
-    for every p > 1/2 some gamma counts all tokens (our derivation).
+    """After one token that increments with probability p and keeps otherwise the mode is 1 if and only if p > 1/2, for
+    every gamma > 0; and for every p > 1/2 some gamma counts all tokens of this kind (our derivation).
     """
     for share in (least - sp.Rational(1, 100), least + sp.Rational(1, 100)):
         at_zero, at_one = prism.step(_START, noisy_gates(share), sp.Integer(2))
@@ -199,8 +199,8 @@ _THRESHOLDS = {
     },
 )
 def thresholds(values: Mapping[str, str] = _THRESHOLDS, below: str = "0.98") -> Facts:
-    """The least exponents gamma that count are 21.0, 8.63, 3.45, 2.00, 1.354, 1.154, 1.028 for p = 0.55, 0.6, 0.7, 0.8,
-    0.9, 0.95, 0.99; with 2 % less the filter is off within 150 tokens (our derivation).
+    """The least exponents gamma that count are, rounded, 21.0, 8.63, 3.45, 2.00, 1.354, 1.154, 1.028 for p = 0.55, 0.6,
+    0.7, 0.8, 0.9, 0.95, 0.99; with 2 % less the filter is off within 150 tokens (our derivation).
     """
     for share, value in values.items():
         rate, stated = sp.Rational(share), sp.Rational(value)

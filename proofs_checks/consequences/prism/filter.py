@@ -48,7 +48,7 @@ def _require_moves_inside(moves: Mapping[str, Move]) -> str:
     "",
     r"h\in\Delta^{P-1},\ p\in\Delta^3\Rightarrow n,\ n^\gamma/\textstyle\sum n^\gamma\in\Delta^{P-1}",
     strength=Strength.BOUNDED,
-    reach=f"P <= {_MOST_POSITIONS}",
+    reach=f"2 <= P <= {_MOST_POSITIONS}",
     assumptions=("gates are nonnegative and add up to 1", "gamma > 0"),
     falsifiers={
         "without the boundary": {"moves": _UNCLAMPED},
@@ -58,7 +58,7 @@ def _require_moves_inside(moves: Mapping[str, Move]) -> str:
 )
 def simplex(moves: Mapping[str, Move] = prism.MOVES, sharpen: Formula = prism.sharpened) -> Facts:
     """With moves that are clamped at both ends, mixing by any gates and sharpening lead from a histogram to a
-    histogram: masses are nonnegative and add up to 1; decided for P <= 5, a general argument covers the rest (our
+    histogram: masses are nonnegative and add up to 1; decided for 2 <= P <= 5, a general argument covers the rest (our
     reconstruction).
     """
     yield _require_moves_inside(moves)
@@ -66,9 +66,9 @@ def simplex(moves: Mapping[str, Move] = prism.MOVES, sharpen: Formula = prism.sh
         mixture = prism.mixed(_masses(count), _GATES, moves)
         total = sp.Add(*_GATES.values()) * sp.Add(*_masses(count))
         yield f"total after mixing, P = {count}", sp.Add(*mixture), total
-    exponent, *logarithms = sp.symbols("gamma x:3", real=True)
-    sharp = sharpen([sp.exp(value) for value in logarithms], exponent)
-    yield "total after sharpening, masses e^x", sp.Add(*sharp), sp.S.One
+        exponent, *logarithms = sp.symbols(f"gamma x:{count}", real=True)
+        sharp = sharpen([sp.exp(value) for value in logarithms], exponent)
+        yield f"total after sharpening, masses e^x, P = {count}", sp.Add(*sharp), sp.S.One
     yield (
         "for every P: each position's mass arrives at exactly one position of 0 .. P - 1, so every move keeps the "
         "total, and the gates add up to 1"
@@ -217,7 +217,11 @@ def saturation(count: Formula = sp.Min, increment: Formula = prism.MOVES["increm
     "prism-10",
     SOURCE.at("the author's notebook: reset and position copying"),
     r"n_{\mathrm{rel}}-n=r\,p_{\mathrm{inc}}(e_1-e_0)",
-    assumptions=("P >= 2", "masses add up to 1, and so do the gates other than the reset"),
+    assumptions=(
+        "P >= 2",
+        "masses add up to 1, and so do the gates other than the reset",
+        f"in words: P above {_MOST_POSITIONS}, as moves are linear",
+    ),
     falsifiers={
         "the same filter": {"carried": lambda reset, increment: sp.S.Zero},
         "all of the reset is moved": {"carried": lambda reset, increment: reset},
