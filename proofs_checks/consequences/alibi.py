@@ -195,7 +195,7 @@ def _two_sided(offset: sp.Expr) -> sp.Expr:
 @CLAIMS.claim(
     "alibi-7",
     "section 3; as a one-parameter group of two more dimensions: GRAPE, arXiv 2512.07805",
-    r"\det\big(|i-j|\big)_{i,j<T}=(-1)^{T-1}(T-1)2^{T-2}\ne 0,\quad\mathrm{rank}\,\big(j-i\big)_{i,j<T}=2",
+    r"\det\big(|i-j|\big)_{i,j<T}=(-1)^{T-1}(T-1)2^{T-2}\ne 0\ (T\ge2),\quad\mathrm{rank}\,\big(j-i\big)_{i,j<T}=2",
     falsifiers={
         "two more dimensions are enough": {"rank": lambda positions: 2},
         "one more than the causal form needs": {"rank": lambda positions: min(positions, 3)},
@@ -203,9 +203,9 @@ def _two_sided(offset: sp.Expr) -> sp.Expr:
     },
 )
 def toeplitz_rank(bias: Formula = _two_sided, rank: Formula = lambda positions: positions) -> Facts:
-    """The matrix of two-sided ALiBi on T positions has the determinant (-m)^T (-1)^(T-1) (T-1) 2^(T-2) and so rank T:
-    no u^T exp((j - i) A) w of dimension below T gives it, and no dimension gives it for every offset in Z; the causal
-    form has rank 2 (errata F26).
+    """The matrix of two-sided ALiBi on T >= 2 positions has the determinant (-m)^T (-1)^(T-1) (T-1) 2^(T-2) and so rank
+    T: no u^T exp((j - i) A) w of dimension below T gives it, and no dimension gives it for every offset in Z; the
+    causal form, continued to keys after the query, has rank 2 (errata F26).
     """
     matrices = {
         size: [[int(-bias(sp.Integer(j - i)) / ALIBI_SLOPE) for i in range(size)] for j in range(size)]

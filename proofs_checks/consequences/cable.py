@@ -28,8 +28,8 @@ _MOST_TOKENS = 6
     },
 )
 def gate_of_one(step: Formula = text_step, gate_of: Formula = lambda step: sp.exp(-step)) -> Facts:
-    """Cable without gates is a path product as in FoX, of f = e^(-ReLU(z)): a gate may be exactly 1, and there it has
-    no gradient.
+    """Cable without gates is a path product as in FoX, of f = e^(-ReLU(z)): a gate is exactly 1 at every z <= 0, and
+    at z < 0 its gradient is 0.
     """
     D, s = sp.symbols("D s", real=True)
     z, down = sp.Symbol("z", negative=True), sp.Symbol("p", nonnegative=True)
@@ -39,7 +39,7 @@ def gate_of_one(step: Formula = text_step, gate_of: Formula = lambda step: sp.ex
     one_more = "step: e^B of a path with one token more = e^B times its gate"
     yield one_more, lambda: sp.exp(minus_gated(longer)), lambda: sp.exp(minus_gated(D)) * gate_of(s)
     yield "the gate is 1 at every z <= 0, which no sigmoid is"
-    yield same_by_sympy("and its derivative there is 0: no gradient", derivative(step(z), z), sp.S.Zero)
+    yield same_by_sympy("and its derivative at z < 0 is 0: no gradient", derivative(step(z), z), sp.S.Zero)
 
 
 @CLAIMS.claim(
@@ -104,12 +104,12 @@ def _written_out(kernel: Formula, tokens: int) -> tuple[str, Side, Side]:
         "with the gate of the query": {"kernel": minus_gated},
         "for weights of sum 2": {"total": sp.Integer(2)},
         "+|S_i - S_j|": {"kernel": lambda distance, gate: -minus_gated(distance)},
-        "twice the distance": {"kernel": lambda distance, gate: minus_gated(distance, sp.Integer(2))},
+        "the cube of the distance": {"kernel": lambda distance, gate: minus_gated(distance**3)},
     },
 )
 def geometry(kernel: Formula = lambda D, gate: minus_gated(D), total: sp.Expr = sp.S.Zero) -> Facts:
     """|S_i - S_j| is a pseudo-metric on the tokens, a metric in the released code, and -|S_i - S_j| is conditionally
-    positive definite for every input; with the gate of the query it is not symmetric.
+    positive definite for every input; with the gate of the query it is in general not symmetric.
     """
     gates, D = sp.symbols("g_1 g_2", positive=True), sp.Symbol("D", positive=True)
     rows = [kernel(D, gate) for gate in gates]
@@ -122,6 +122,8 @@ def geometry(kernel: Formula = lambda D, gate: minus_gated(D), total: sp.Expr = 
     form = 2 * A * (total - A) * kernel(s, sp.S.One)
     value = form.subs({A: 1, s: 1})
     refute(value < 0, f"two tokens, s = 1, weights (1, {total - 1}): c^T K c = {value}")
+    middle = 2 * (kernel(sp.Integer(2), sp.S.One) - 4 * kernel(sp.S.One, sp.S.One))
+    refute(middle < 0, f"three tokens, s = 1, weights (1, -2, 1): c^T K c = {middle}")
     yield "symmetric: the kernel of a pair does not depend on which of them is the query"
     yield same_by_sympy("a step l is on the path from i to j if i + 1 <= l", first, i + 1)
     yield same_by_sympy("and l <= j", last, j)
@@ -172,7 +174,7 @@ def after_a_prefix(weight: Formula = sigmoid, kept: Formula = lambda S_j, S_i: S
     falsifiers={
         "exponential": {"law": minus_gated},
         "Kerple's log(1 + D)": {"law": lambda distance: -sp.log(1 + distance)},
-        "log(2 + D^2)": {"law": lambda distance: -sp.log(2 + distance**2)},
+        "half the kernel": {"law": lambda distance: paths.cable_logarithm(distance) / 2},
     },
 )
 def tail(law: Formula = paths.cable_logarithm, power: sp.Expr = sp.Integer(2), finite: bool = True) -> Facts:
@@ -211,7 +213,7 @@ def tail(law: Formula = paths.cable_logarithm, power: sp.Expr = sp.Integer(2), f
 def streaming(recalled: Formula = lambda S_j, S_i, old, s, gate: minus_gated(S_j - S_i, gate)) -> Facts:
     """With the running sum S_i stored beside each key, the biases of the next query are those of a full recomputation,
     with gates and under the logarithm too; with gates the row of the query before, or that row less its new step, is
-    not the new row.
+    in general not the new row.
     """
     S_j, S_i, g_j, g, s = sp.symbols("S_j S_i g_j g_j+1 s_j+1", real=True)
     added = next_term("D", text_distance, i, j)

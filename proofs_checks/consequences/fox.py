@@ -37,7 +37,7 @@ _TOKENS = 8
 )
 def near_nope(bound: Formula = lambda x: x) -> Facts:
     """A gate is below 1 at every logit, so FoX is NoPE in the limit only: with one logit z at all tokens 0 < -D_ij <=
-    (j - i) e^-z.
+    (j - i) e^-z for i < j.
     """
     z, x = sp.Symbol("z", real=True), sp.Symbol("x", positive=True)
     gate = sp.exp(paths.fox_log_gate(z))
@@ -54,7 +54,7 @@ def near_nope(bound: Formula = lambda x: x) -> Facts:
     rounded = np.float32(1 / (1 + np.exp(-20.0)))
     yield f"x = e^-z: bound - log(1 + x) is 0 at x = 0 and its derivative {slope} >= 0"
     yield f"-log sigma(20) = {at_twenty.str(6, radius=False)}; float32 rounds sigma(20) to {rounded}"
-    yield "so |D_ij| <= (j - i) e^-z: at each distance D tends to 0 as z grows, and is never 0"
+    yield "so |D_ij| <= (j - i) e^-z: at each distance from 1 on D tends to 0 as z grows, and is never 0"
 
 
 @CLAIMS.claim(
@@ -66,13 +66,19 @@ def near_nope(bound: Formula = lambda x: x) -> Facts:
         "a token between them taken out": {"key_after": lambda key: key},
         "two tokens named away": {"key_after": lambda key: key - 2},
         "gates stay where they were": {"was_at": lambda position: position},
+        "on the distance alone at any gates": {"read": lambda position: sp.S.One},
     },
 )
-def token_removed(key_after: Formula = lambda key: key - 1, was_at: Formula = lambda position: position + 1) -> Facts:
-    """Biases among tokens do not change when a prefix before them is removed; they do not depend on the distance alone,
-    because they move with the tokens.
+def token_removed(
+    key_after: Formula = lambda key: key - 1,
+    was_at: Formula = lambda position: position + 1,
+    read: Formula = lambda position: position + 1,
+) -> Facts:
+    """Given the log gates, biases among tokens do not change when a prefix before them is removed; they depend on the
+    distance alone only if all gates but the first are equal.
 
-    `key_after` gives the key's new position, `was_at` the old position of the token now at l.
+    `key_after` gives the key's new position, `was_at` the old position of the token now at l, `read` the token whose
+    gate is the bias at distance 1.
     """
 
     def without(query: sp.Expr) -> sp.Sum:
@@ -88,6 +94,11 @@ def token_removed(key_after: Formula = lambda key: key - 1, was_at: Formula = la
     yield same_by_sympy("base: D_i,i+1", start, empty_value("D", along_path(i, i + 1)))
     yield same_by_sympy("step: the same gate is added", longer_without, longer)
     yield "so the gate of token 0 is never read"
+    one_gate_read = sp.Symbol(str(paths.LOG_GATES[read(i)]), real=True)
+    yield same_by_sympy(
+        "D_i,i+1 is the log gate of the token after the key", empty_value("D", along_path(i, i + 1)), one_gate_read
+    )
+    yield "so biases that are equal at distance 1 for all keys have all these gates equal"
 
 
 @CLAIMS.claim(
@@ -168,7 +179,7 @@ def _bfloat16(value: Any) -> Any:
 @CLAIMS.claim(
     "fox-11",
     "running sums of log gates in the released code",
-    r"|\hat D-D|\le nu\,|D|\ \text{blockwise};\quad |\hat c_j-\hat c_i-D|\sim u\,|c|",
+    r"|\hat D-D|\le1.01\,nu\,|D|\ \text{over its own }n\text{ gates};\quad |\hat c_j-\hat c_i-D|\sim u\,|c|",
     strength=Strength.NUMERIC,
     falsifiers={
         "float32 prefix over the whole sequence": {"path_sum": global_prefix},
@@ -185,8 +196,9 @@ def accurate(
     gates: Callable[[], Gates] = after_a_hard_run,
     tolerance: Callable[[int, float], float] = lambda terms, size: 1.01 * terms * _UNIT * size,
 ) -> Facts:
-    """A path sum computed block by block is right to float32's digits whatever came before; computed from a float32
-    running sum it is lost after a run of strongly forgetting gates, in bfloat16 at once (errata F24).
+    """A path sum in float32 over its own gates is off by at most one rounding per gate whatever came before; computed
+    from a float32 running sum it is lost after a run of strongly forgetting gates, from one in bfloat16 after 4,096
+    weak ones as well (errata F24).
     """
     log_gates, facts, lost = gates(), [], []
     query = len(log_gates) - 1

@@ -3,10 +3,10 @@
 The graphs here are those on which the claims are decided, with distances that are wrong in some way.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import combinations, compress, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +30,9 @@ CLAIMS = PaperClaims(SOURCE)
 Distances = NDArray[np.int64]
 DistancesOf = Callable[["nx.Graph"], Distances]
 MOST_NODES = 6
-"""Largest number of nodes of the graphs that exhaustive checks go through."""
+"""Largest number of nodes of the graphs that exhaustive checks go through up to isomorphism."""
+_MOST_ORDERED = 5
+"""Largest number of nodes of the graphs that are gone through with their nodes in every order."""
 _LARGEST = 9
 """Largest path or cycle that a closed form is compared with, in search of a counterexample."""
 _STEPS, _MORE, _NODE = sp.symbols("t a u", integer=True, nonnegative=True)
@@ -46,6 +48,18 @@ def all_graphs() -> "tuple[nx.Graph, ...]":
     import networkx as nx  # slow to import, and few claims need it
 
     return tuple(graph for graph in nx.graph_atlas_g() if 0 < len(graph) <= MOST_NODES)
+
+
+def _ordered_graphs() -> "Iterator[nx.Graph]":
+    """Yield all graphs of 1 to _MOST_ORDERED nodes 0 .. n - 1, isomorphic or not."""
+    import networkx as nx
+
+    for count in range(1, _MOST_ORDERED + 1):
+        pairs = [*combinations(range(count), 2)]
+        for kept in product((False, True), repeat=len(pairs)):
+            graph = nx.empty_graph(count)
+            graph.add_edges_from(compress(pairs, kept))
+            yield graph
 
 
 def by_order(graph: "nx.Graph") -> Distances:
@@ -76,8 +90,8 @@ def depth_first(graph: "nx.Graph") -> Distances:
     },
 )
 def equivariant(hops: Formula | None = None) -> Facts:
-    """A permutation of the nodes of any graph permutes the scores of graph ALiBi, and an automorphism leaves them as
-    they are.
+    """A permutation of the nodes of any graph permutes the scores of graph ALiBi, and an automorphism leaves the biases
+    as they are.
     """
     encoding = biases.GRAPH_ALIBI
     if hops is not None:
@@ -96,32 +110,28 @@ def equivariant(hops: Formula | None = None) -> Facts:
     "",
     r"d_{\pi G}(\pi u,\pi v)=d_G(u,v)",
     strength=Strength.EXHAUSTIVE,
-    reach=f"at most {MOST_NODES} nodes",
+    reach=f"at most {_MOST_ORDERED} nodes",
     falsifiers={
         "the difference of the nodes' numbers": {"distances": by_order},
         "the depth in a depth-first tree": {"distances": depth_first},
     },
 )
 def equivariant_graphs(distances: DistancesOf = shortest_distances) -> Facts:
-    """Shortest-path distances move with the nodes under every permutation. Decided on all graphs with at most 6
+    """Shortest-path distances move with the nodes under every permutation. Decided on all graphs with at most 5
     nodes.
     """
-    import networkx as nx
-
-    checked = 0
-    for graph in all_graphs():
-        before = distances(graph)
-        for node in range(len(graph) - 1):
-            names = {node: node + 1, node + 1: node}
-            swapped = nx.empty_graph(len(graph))
-            swapped.add_edges_from((names.get(u, u), names.get(v, v)) for u, v in graph.edges)
-            order = [names.get(place, place) for place in range(len(graph))]
-            after = distances(swapped)[order][:, order]
+    graphs = {(len(graph), *sorted(graph.edges)): graph for graph in _ordered_graphs()}
+    values, checked = {edges: distances(graph) for edges, graph in graphs.items()}, 0
+    for (count, *edges), before in values.items():
+        for node in range(count - 1):
+            order = [{node: node + 1, node + 1: node}.get(place, place) for place in range(count)]
+            swapped = sorted((min(order[u], order[v]), max(order[u], order[v])) for u, v in edges)
+            after = values[count, *swapped][order][:, order]
             for u, v in np.argwhere(after != before):
-                exchanged = f"{edges_text(graph)}, {node} and {node + 1} exchanged"
+                exchanged = f"{count} nodes, edges {edges}, {node} and {node + 1} exchanged"
                 refute(True, f"{exchanged}: nodes {u} and {v} are at {after[u, v]}, not {before[u, v]}")
             checked += 1
-    yield f"{len(all_graphs())} graphs, {checked} swaps of neighbouring numbers, which generate all permutations"
+    yield f"{len(graphs)} graphs with numbered nodes, {checked} swaps of neighbouring numbers, so all permutations"
 
 
 def _compare(kind: str, form: Formula) -> None:
@@ -181,7 +191,7 @@ def on_path(form: Formula = biases.PATH_HOPS) -> Facts:
     },
 )
 def on_cycle(form: Formula = _around) -> Facts:
-    """In a cycle of n nodes the distance of u and v is min(|u - v|, n - |u - v|)."""
+    """In a cycle of n >= 3 nodes, numbered along it, the distance of u and v is min(|u - v|, n - |u - v|)."""
     _compare("cycle", form)
     n, t = sp.Symbol("n", integer=True, positive=True), _STEPS
     left = t + 1
@@ -219,8 +229,8 @@ def on_cycle(form: Formula = _around) -> Facts:
     },
 )
 def metric(distances: DistancesOf = shortest_distances) -> Facts:
-    """The distance of nodes is a metric on each component: symmetric, 0 for one node alone, and no longer than any
-    detour. Decided on all graphs with at most 6 nodes.
+    """The distance of nodes is a metric on each component: symmetric, 0 only from a node to itself, and no longer than
+    any detour. Decided on all graphs with at most 6 nodes, up to isomorphism.
     """
     triples = 0
     for graph in all_graphs():
@@ -233,4 +243,4 @@ def metric(distances: DistancesOf = shortest_distances) -> Facts:
             for w in np.flatnonzero(joined[v]):
                 triples += 1
                 refute(hops[u, w] > there + hops[v, w], f"{text}: {hops[u, w]} from {u} to {w}, less by {v}")
-    yield f"{len(all_graphs())} graphs, {triples} triples: symmetric, 0 for one node alone, triangle inequality"
+    yield f"{len(all_graphs())} graphs, {triples} triples: symmetric, 0 only from a node to itself, triangle inequality"

@@ -63,6 +63,8 @@ def polynomial_tail(
     refute(at_edge > 1, slow)
     terms = f"block k has 2^k terms of at most 2^(-{largest_divergent} k)"
     refute(at_edge < 1, f"r1 = {largest_divergent}: {terms}: finite sum")
+    of_block = sp.Integer(2) ** (level * (1 - scale))
+    yield same_by_sympy("block k: 2^k times D^(-r1) at D = 2^k", sp.powsimp(block(level, scale)), of_block)
     yield (
         f"2^k distances from 2^k on weigh 2^(k (1 - r1)) together, within a factor 2^r1: each block {growth} times "
         "the one before, 1 or more if and only if r1 <= 1"

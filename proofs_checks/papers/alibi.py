@@ -102,7 +102,7 @@ def key_only(key_bias: Formula = _of_key, normaliser: Formula = _softmax) -> Fac
     falsifiers={
         "-m i j / T": {"bias": lambda slope, query, key: -slope * query * key / LENGTH},
         "the key alone, as a score": {"bias": lambda slope, query, key: _of_key(slope, key)},
-        "growing with distance": {"bias": lambda slope, query, key: _published(slope, key, query)},
+        "of the squares of the positions": {"bias": lambda slope, query, key: _published(slope, query**2, key**2)},
     },
 )
 def relative_law(bias: Formula = _published) -> Facts:

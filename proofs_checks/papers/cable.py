@@ -189,7 +189,7 @@ def constant_steps(
     "cable-3-without-bias",
     "version 3: f = ReLU(x w), without an offset",
     r"\mathrm{ReLU}(w\cdot x)\,\mathrm{ReLU}(-w\cdot x)=0",
-    assumptions=("with an input x of the layer -x is one too, as after a norm",),
+    assumptions=("with an input x of the layer -x is one too, as after a norm without an offset",),
     falsifiers={"with an offset of 1": {"logit": lambda along: 0 * along + 1}},
 )
 def without_offset(logit: Formula = lambda p: p) -> Facts:

@@ -84,12 +84,12 @@ def require_negative_type(name: str, distances: NDArray[np.int64]) -> flint.fmpz
     r"\sum c_i=0\Rightarrow -c^\top d_G\,c\ge 0",
     strength=Strength.EXHAUSTIVE,
     assumptions=("the graphs named",),
-    printed={"graphs": tuple(_GRAPHS)},
     falsifiers={"bicyclo[1.1.1]pentane as well": {"graphs": (*_ALL_BUT_ONE, _TWO_CENTRES)}},
 )
 def negative_type(graphs: Sequence[str] = _ALL_BUT_ONE) -> Facts:
-    """-d_G is conditionally positive definite on paths, stars, rings, complete graphs, naphthalene and norbornane
-    (errata F15: not on every molecule's graph, so Kerple's justification does not carry over). Decided on 6 graphs.
+    """-d_G is conditionally positive definite on the path, the star and the ring of 6 nodes, the complete graph of 5,
+    naphthalene and norbornane (errata F15: not on every molecule's graph, so Kerple's justification does not carry
+    over). Decided on 6 graphs.
     """
     for name in graphs:
         characteristic = require_negative_type(name, shortest_distances(graph_of(_GRAPHS[name])))

@@ -20,6 +20,7 @@ from lengthgen.theory.encodings.encoding import HEADS
 SOURCE = Source(paper="KERPLE", arxiv="2205.09921")
 CLAIMS = PaperClaims(SOURCE)
 _THEOREM = "the power and the logarithmic kernel, conditionally positive definite"
+_NO_LARGER = f"{_THEOREM}; that larger exponents fail is ours"
 _PAIR = ((0, 1), (1, -1))
 _TRIPLE = ((-1, 0, 1), (1, -2, 1))
 _POINTS = ((0, 1), (0, 1, 2), (0, 1, 3), (0, 1, 2, 3, 4, 5), (0, 7, 50))
@@ -46,7 +47,7 @@ def _power(distance: sp.Expr, exponent: sp.Expr, scale: sp.Expr = sp.S.One) -> s
 
 @CLAIMS.claim(
     "kerple-1",
-    _THEOREM,
+    _NO_LARGER,
     r"\sum_i c_i=0\Rightarrow-\sum_{i,j}c_ic_j|x_i-x_j|^p\ge 0\iff p\le 2\qquad(p>0)",
     label="P",
     assumptions=("finitely many real points",),
@@ -94,7 +95,7 @@ def _logarithm(distance: sp.Expr, rate: sp.Expr) -> sp.Expr:
 
 @CLAIMS.claim(
     "kerple-2",
-    _THEOREM,
+    _NO_LARGER,
     r"\sum_i c_i=0\Rightarrow-\sum_{i,j}c_ic_j\log(1+a|x_i-x_j|^p)\ge 0\ \forall a>0\iff p\le 2\qquad(p>0)",
     label="P",
     assumptions=("finitely many real points", "any a > 0"),
@@ -163,7 +164,7 @@ def alibi_case(exponent: int = 1, slopes: int = 1) -> Facts:
 
 @CLAIMS.claim(
     "kerple-3",
-    "from a conditionally positive definite kernel to a positive definite one, and softmax",
+    "from a conditionally positive definite kernel to a positive definite one, and softmax; strictness is ours",
     r"K+c\,\mathbf{1}\mathbf{1}^\top\succ 0,\ c=\frac{g-\mathbf{1}^\top K\mathbf{1}+1}{n^2},\ "
     r"g=\max_{\sum w=0}\frac{(w^\top K\mathbf{1})^2}{w^\top Kw};\quad\sigma(s+K+c)=\sigma(s+K)",
     label="P",
@@ -178,7 +179,7 @@ def positive_with_constant(
     constant: Formula = lambda strength, total, count: (strength - total + 1) / count**2, exponent: int = 1
 ) -> Facts:
     """On finitely many distinct points a kernel K that is strictly conditionally positive definite, as -|x - y|^p is
-    for p < 2, is positive definite once a large constant is added; softmax is not changed by it.
+    for 0 < p < 2, is positive definite once a large constant is added; softmax is not changed by it.
 
     `constant` takes g, 1^T K 1 and n, where g is the largest (w^T K 1)^2 / (w^T K w) over sum w = 0.
     """
