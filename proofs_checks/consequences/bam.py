@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import Formula, derivative
+from lengthgen.proofs_checks.facts import Formula, derivative, same_by_sympy
 from lengthgen.proofs_checks.formulas import bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers import bam
@@ -38,6 +38,8 @@ def window_limit(
     log_width, beta = sp.Symbol("log_w", real=True), sp.Symbol("b", positive=True)
     inside = "at the distance w e^t the log prior is -e^(b t)"
     yield inside, lambda: law(distance(log_width + TIME), scale(log_width, beta), beta), lambda: -sp.exp(beta * TIME)
+    at_query = law(sp.S.Zero, scale(log_width, beta), beta)
+    yield same_by_sympy("at the distance 0 the log prior", at_query, sp.S.Zero)
     before, after = sp.Symbol("t", negative=True), sp.Symbol("t", positive=True)
     places = {"inside, t < 0": before, "at the end, t = 0": sp.S.Zero, "outside, t > 0": after}
     for place, time in places.items():
@@ -99,7 +101,7 @@ def normalisable(
     "bam-8-ssmax",
     "SSMax; that it breaks the relative law is ours",
     r"l_{j+s,i+s}-l_{j+s,i^\prime+s}=\frac{\ln(j+s+1)}{\ln(j+1)}(l_{j,i}-l_{j,i^\prime})",
-    assumptions=bam.SHIFTED,
+    assumptions=(*bam.SHIFTED, "at j = 0 there is one key, and no difference"),
     falsifiers={
         "by no factor": {"multiplied": lambda query, shift: sp.S.One},
         "without SSMax": {"logit": bam.logit},
@@ -111,8 +113,8 @@ def normalisable(
 def sharper(
     logit: Formula = bam.ssmax, multiplied: Formula = lambda query, shift: sp.log(query + shift + 1) / sp.log(query + 1)
 ) -> Facts:
-    """Under BAM with SSMax a shift by s multiplies the logit differences of the query at j by log(j + s + 1)/log(j +
-    1), so attention sharpens.
+    """Under BAM with SSMax a shift by s > 0 multiplies the logit differences of the query at j >= 1 by log(j + s +
+    1)/log(j + 1), so attention sharpens.
     """
     yield from bam.shifted(logit, multiplied)
 
@@ -121,7 +123,7 @@ def sharper(
     "bam-9",
     "SSMax; that it leaves ALiBi out is ours",
     r"m\,s\ln(j+1)\ne m'\ \text{for two rows}",
-    assumptions=("th_beta = 1 and mu = 0, without which even one row is not linear", "three tokens or more"),
+    assumptions=("three tokens or more", "in words: any th_beta, mu and s_h; the slope of ALiBi is not 0"),
     falsifiers={
         "on two tokens": {"tokens": 2},
         "a factor of all rows": {"factor": lambda query: s_h},
@@ -129,8 +131,9 @@ def sharper(
     },
 )
 def slopes_by_row(factor: Formula = temperature, tokens: int = 3) -> Facts:
-    """BAM with SSMax does not contain ALiBi on three tokens or more: at th_beta = 1 the slope of row j is m s_h log(j +
-    1), another in every row.
+    """BAM with SSMax does not contain ALiBi on three tokens or more: from distance 0 to 1 the bias of row j falls by
+    s_h log(j + 1) times a number of the prior, so not by one m > 0 in two rows. At th_beta = 1 and mu = 0 the slope of
+    row j is m s_h log(j + 1).
     """
     row, m = sp.Symbol("j", integer=True, positive=True), biases.ALIBI_SLOPE
     values = {"log_scale": sp.log(m), "exponent": sp.S.One, "smallest": biases.BAM_RELEASED_SMALLEST}
@@ -146,6 +149,7 @@ def slopes_by_row(factor: Formula = temperature, tokens: int = 3) -> Facts:
     refute(len(set(slopes)) < 2, f"{tokens} tokens: all rows have the slope m s_h {same}: it is ALiBi")
     ratio = sp.simplify(slopes[1] / slopes[0])
     yield f"rows 1 and 2 differ by the factor {ratio} = {ratio.n(4)} for every m and s_h, while ALiBi has one slope"
+    yield "at any th_beta and mu both rows have log g(0) - log g(1), times their factors: equal falls would make it 0"
     yield "row 0 has one key, and no slope"
 
 
@@ -199,15 +203,19 @@ def rope_outside(score: Formula = _rope, frequency: sp.Expr = sp.S.One) -> Facts
     "bam-13",
     "SSMax; its relation is ours",
     r"\phi(i,j)=(i,j)",
-    assumptions=("th_beta is not 0", "queries from position 1 on: at position 0 there is one key"),
+    assumptions=(
+        "mu = 0; th_beta is not 0, s_h neither; keys up to the query",
+        "queries from position 1 on: at position 0 there is one key",
+        "in words: a prior that is strictly monotone in the distance tells any two distances apart",
+    ),
     falsifiers={
         "one factor for all queries": {"factor": lambda query: s_h},
         "the relation of BAM": {"relation": biases.BAM.relation},
     },
 )
 def pairs_told_apart(factor: Formula = temperature, relation: Relation | None = biases.BAM_SSMAX.relation) -> Facts:
-    """With SSMax and th_beta not 0 no two pairs of positions have one score for all contents: log(j + 1) tells queries
-    apart and the prior the distances of one query, so its relation is the absolute one.
+    """With SSMax, mu = 0 and th_beta not 0 no two pairs of positions have one score for all contents: log(j + 1) tells
+    queries apart and the prior the distances of one query, so its relation is the absolute one.
     """
     row = sp.Symbol("j", nonnegative=True)
     rise = sp.diff(factor(row), row)

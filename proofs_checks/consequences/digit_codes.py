@@ -72,6 +72,11 @@ _FAR: dict[str, Codes] = {
 """Codes of a far window, compared with those of the near one, the first here."""
 
 
+def _loss(near: sp.Matrix, far: sp.Matrix, summand: Formula = seqpe.distillation) -> sp.Expr:
+    """Return the distillation loss of two Gram matrices."""
+    return sp.Add(*(summand(a, b) for a, b in zip(_log_weights(near), _log_weights(far), strict=True)))
+
+
 def _log_weights(gram: sp.Matrix) -> list[sp.Expr]:
     """Log of the softmax of each row, row by row."""
     totals = [sp.log(sp.Add(*map(sp.exp, gram.row(index)))) for index in range(gram.rows)]
@@ -82,10 +87,13 @@ def _log_weights(gram: sp.Matrix) -> list[sp.Expr]:
     "seqpe-4",
     "distillation loss",
     r"\mathcal L=0\iff\exists r\ \forall a,b:\ \langle z'_a,z'_b\rangle=\langle z_a,z_b\rangle+r",
-    assumptions=("any number of positions and coordinates",),
+    assumptions=(
+        "any number of positions and coordinates",
+        "in words: summands of at least 0 sum to 0 iff each is 0, and rows of equal softmax differ by a number",
+    ),
     falsifiers={
         "only for equal Gram matrices": {"agree": lambda near, far: near == far},
-        "also for scaled codes": {"agree": lambda near, far: any(far == factor * near for factor in (1, 4))},
+        "also for scaled codes": {"agree": lambda near, far: len(set(far - near)) == 1 or far == 4 * near},
         "without logarithms": {"summand": lambda a, b: sp.exp(a) - sp.exp(b)},
     },
 )
@@ -98,7 +106,7 @@ def agreement(
     grams = {name: sp.Matrix(codes) * sp.Matrix(codes).T for name, codes in _FAR.items()}
     near = grams["the same codes"]
     for name, far in grams.items():
-        loss = sp.Add(*(summand(a, b) for a, b in zip(_log_weights(near), _log_weights(far), strict=True)))
+        loss = _loss(near, far, summand)
         positive = bool(ball(loss) > 0)
         shown = sp.N(loss, 6) if positive else "0"
         refute(positive == agree(near, far), f"codes {list(_FAR[name])} ({name}): the loss is {shown}")
@@ -118,6 +126,7 @@ def agreement(
     "seqpe-4-orthogonal",
     "distillation loss",
     r"\langle Rx,Ry\rangle=\langle x,y\rangle",
+    assumptions=("in words: Cartan and Dieudonne's theorem; both losses are functions of scalar products",),
     falsifiers={
         "codes are doubled": {"action": lambda product_with_v, square: (sp.Integer(2), sp.S.Zero)},
         "codes are projected": {"action": lambda product_with_v, square: (sp.S.One, -product_with_v / square)},
@@ -126,7 +135,8 @@ def agreement(
 def invariance(
     action: Formula = lambda product_with_v, square: (sp.S.One, -2 * product_with_v / square),
 ) -> Facts:
-    """Both losses are the same after one orthogonal map of all codes, for every width; after a scaling they are not.
+    """Both losses are the same after one orthogonal map of all codes, for every width; doubling all codes can change
+    both.
 
     `action` takes v.x and v.v and returns beta and alpha: x goes to beta x + alpha v.
     """
@@ -139,6 +149,14 @@ def invariance(
     yield "x'.y' in terms of x.y, v.x, v.y and v.v", acted, inner
     yield "every orthogonal map of R^d is a product of at most d reflections (Cartan, Dieudonne), for every d"
     yield "both losses read codes through their scalar products alone"
+    near, far = (sp.Matrix(_FAR[name]) * sp.Matrix(_FAR[name]).T for name in ("the same codes", "in another order"))
+    for name, before, after in (
+        ("contrastive loss of the products 1 and 0", seqpe.contrastive((1, 0), 0), seqpe.contrastive((4, 0), 0)),
+        ("distillation loss of two windows", _loss(near, far), _loss(4 * near, 4 * far)),
+    ):
+        values = f"from {sp.N(before, 4)} to {sp.N(after, 4)}"
+        refute(bool(ball(after - before).contains(0)), f"doubled codes: the {name} goes {values}")
+        yield f"doubled codes have four times the products: the {name} goes {values}"
 
 
 def _matrix(bias: Formula, queries: list[list[sp.Expr]], keys: list[list[sp.Expr]], width: int) -> sp.Matrix:

@@ -23,7 +23,11 @@ MOST_DISTANCES = 6
     "fire-2",
     fire.INTERPOLATION,
     r"b(j,i)=f\big(\psi(j-i)/\psi(L)\big)\ (j\le L);\quad j>L,\ D\ge 1:\ u_{j+1}(D)<u_j(D)",
-    assumptions=("c > 0, L > 0", "f is any function"),
+    assumptions=(
+        "c > 0, L > 0",
+        "f is any function; a constant one gives every query one bias",
+        "in words: log rises, so psi(max(j, L)) does with j from L on",
+    ),
     falsifiers={
         "for every query": {"last": lambda threshold: FARTHEST},
         "up to L + 1": {"last": lambda threshold: threshold + 1},
@@ -31,7 +35,10 @@ MOST_DISTANCES = 6
     },
 )
 def relative_up_to_threshold(last: Formula = lambda threshold: threshold) -> Facts:
-    """FIRE's bias depends on positions through j - i alone for queries j <= L, and for no query beyond."""
+    """FIRE's input, and so its bias, depends on positions through j - i alone for queries j <= L. From L on the input
+    at each distance D >= 1 falls strictly with the query, so f(u) = u gives no query beyond L the bias that another one
+    has at that distance.
+    """
     keys, queries = (index + 1 for index in np.triu_indices(FARTHEST))
     for threshold in range(1, 6):
         end = last(threshold)
@@ -97,6 +104,7 @@ def interpolating_width(
         alternating = [position % 2 for position in range(count)]
         forced = _least_kinks(alternating)
         few = f"the table {alternating} forces {forced} kinks, {width(count)} units have less"
+        refute(forced != count - 2, f"the table {alternating} forces {forced} kinks, not {count - 2}")
         refute(width(count) < forced, f"{count} distances: {few}")
     for count in counts:
         yield _interpolation(count, width(count))

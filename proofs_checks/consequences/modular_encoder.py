@@ -141,7 +141,7 @@ def expected_disagreement(logits: Logits) -> sp.Expr:
 @CLAIMS.claim(
     "mod-4",
     "the consistency term; the released script counts differing answers",
-    r"\nabla_z\,\mathbf 1[\arg\max z_k \ne \arg\max z_l] = 0\ \text{a.e.},\quad \nabla_z\|z_k-z_l\|^2 \ne 0",
+    r"\nabla_z\,\mathbf 1[\arg\max z_k \ne \arg\max z_l] = 0\ \text{a.e.},\quad \nabla_z\|z_k-z_l\|^2 \not\equiv 0",
     strength=Strength.BOUNDED,
     reach=f"{CLASSES} classes",
     assumptions=("no two logits of a variant are equal, as almost everywhere",),
@@ -153,8 +153,8 @@ def expected_disagreement(logits: Logits) -> sp.Expr:
 )
 def gradients(released: Formula = disagreement, described: Formula = squared_difference) -> Facts:
     """Where no two logits are equal, the share of differing answers, which the released script adds to the loss, has
-    gradient 0 in every logit; the squared difference of logits, which the paper describes, has not. Decided for 2 and 3
-    variants and 3 classes.
+    gradient 0 in every logit; the squared difference of logits, which the paper describes, has a slope in every logit
+    that is not 0 everywhere. Decided for 2 and 3 variants and 3 classes.
     """
     checked = 0
     for variants in (2, 3):
@@ -192,8 +192,8 @@ def shifts_are_lost(
 ) -> Facts:
     """An encoder of two layers gives the same output wherever padding moves the text, if labels depend on offsets
     alone, padding is masked, and the readout is the mean over the text; decided for every shift, up to 3 tokens, and
-    arbitrary attention weights, values and updates. With a CLS that stays at index 0 it does not, even under a relative
-    encoding.
+    arbitrary attention weights, values and updates. With a CLS that stays at index 0 it may change, even under a
+    relative encoding.
 
     Masked padding leaves no key; seen padding stands before the text, one token at each position.
     """

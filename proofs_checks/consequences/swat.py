@@ -36,7 +36,7 @@ def balanced(heads: int) -> Sequence[sp.Expr]:
     "swat-4",
     "attention of SWAT: RoPE, slope and sigmoid; the bias of the key alone is ours",
     r"\mathrm{softmax}_i(x_{ji}-si)=\mathrm{softmax}_i(x_{ji}+s(j-i)),\qquad "
-    r"\sigma(x_{ji}-si)\ne\sigma(x_{ji}+s(j-i))",
+    r"\sigma(x_{ji}-si)\ne\sigma(x_{ji}+s(j-i))\ (j>0)",
     falsifiers={
         "the key alone suffices for the sigmoid": {"kept_under": Normaliser.SIGMOID},
         "it does not for softmax": {"broken_under": Normaliser.SOFTMAX},
@@ -157,8 +157,8 @@ def output_bound(together: Weights = softmax, bound: Formula = lambda window: wi
 @CLAIMS.claim(
     "swat-6",
     "balanced slopes: heads for near and for old tokens; the bounds are ours",
-    r"u=|s|D-c:\quad\sigma(-u)\le e^{-u},\quad\sigma(u)\ge 1-e^{-u},\quad\sigma'(u)\le e^{-u}",
-    assumptions=("the content part of the logit is at most c in size, and u = |s| D - c > 0",),
+    r"u=|s|D-c,\ D<W:\quad\sigma(-u)\le e^{-u},\quad\sigma(u)\ge 1-e^{-u},\quad\sigma'(u)\le e^{-u}",
+    assumptions=("the content part of the logit is at most c in size, and u = |s| D - c > 0", "D < W"),
     answers=("cases",),
     falsifiers={
         "weights of a quarter of the logit": {"alone": lambda logit: rotary.swat_weight(logit / 4)},
@@ -176,9 +176,9 @@ def slope_signs(
     gradient: Formula = lambda u: sp.exp(-u),
     cases: tuple[FarCase, ...] = _ROW,
 ) -> Facts:
-    """For content that adds at most c to a logit, the weight at distance D is at most e^-(|s| D - c) for s < 0 and at
-    least 1 - e^-(s D - c) for s > 0, and changes with the content by at most e^-(|s| D - c): heads of positive slope
-    average old tokens, they do not select among them.
+    """Inside the window, for content of a size of at most c in the logit, the weight at distance D is at most e^-(|s| D
+    - c) for s < 0 and at least 1 - e^-(s D - c) for s > 0, and its slope in the logit is at most e^-(|s| D - c): heads
+    of positive slope average old tokens, they do not select among them.
 
     `least` bounds the weight from below for s > 0, and 1 less it from above for s < 0; `gradient` bounds the weight's
     derivative by the logit for either sign. `cases` are the effects on far keys.

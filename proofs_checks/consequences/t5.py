@@ -44,7 +44,7 @@ def saturation(bucket: Formula = biases.t5_bucket, first: int = 113) -> Facts:
 @CLAIMS.claim(
     "t5-4",
     RULE,
-    r"D,D'\ge 113:\quad \frac{a_{D}}{a_{D'}}=e^{s_D-s_{D'}}",
+    r"\min\{F:\ D,D'\ge F\Rightarrow a_{D}/a_{D'}=e^{s_D-s_{D'}}\ \forall w\}=113",
     **RELEASED,
     answers=("first",),
     falsifiers={
@@ -53,8 +53,8 @@ def saturation(bucket: Formula = biases.t5_bucket, first: int = 113) -> Facts:
     },
 )
 def far_keys(bucket: Formula = biases.t5_bucket, first: int = 113) -> Facts:
-    """Among keys at distance 113 or more the attention weights depend on content alone: there T5 is NoPE. Decided for
-    the released rule: 32 buckets, up to distance 128.
+    """Among keys at distance 113 or more, and from no smaller distance on, the attention weights depend on content
+    alone for every table: there T5 is NoPE. Decided for the released rule: 32 buckets, up to distance 128.
     """
     last = bucket(BEYOND)
     for distance in range(first, T5_LONGEST):

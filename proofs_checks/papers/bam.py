@@ -165,13 +165,15 @@ def geometric_law(
     """
     keys, x = sp.Symbol("T", integer=True, nonnegative=True), sp.Symbol("x", positive=True)
     ratio, weight = sp.exp(-m), sp.exp(alibi(keys))
-    beyond = ratio / (1 - ratio)  # the sum over distances 1, 2, .. is the limit less its first term: e^(-mT) falls to 0
+    beyond = ratio / (1 - ratio)
     share = mass(sp.S.Zero)
     excess = x * (sp.exp(x) + sp.exp(-x)) / 2 - (sp.exp(x) - sp.exp(-x)) / 2
     yield "base: the sum over 0 keys", lambda: total(sp.S.Zero), sp.S.Zero
     yield "step: one key more, at distance T", lambda: total(keys + 1) - total(keys), lambda: weight
     yield "probability at D + 1: e^(-m) times that at D", lambda: mass(D + 1), lambda: ratio * mass(D)
+    yield "e^(-mT) falls to 0: over all D >= 0 the weights sum to 1/(1 - e^(-m)), over D >= 1 to e^(-m)/(1 - e^(-m))"
     yield "the probabilities of all whole offsets sum to 1", lambda: share * (1 + 2 * beyond), sp.S.One
+    yield same_by_sympy("the probability at 0 is tanh(m/2)", share, sp.tanh(m / 2))
     yield (
         "the Laplace density (m/2) e^(-m|x|) sums to x cosh x / sinh x at x = m/2",
         lambda: (x * (1 + 2 * beyond)).xreplace({m: 2 * x}),
@@ -231,6 +233,12 @@ def nope_case(exponent: sp.Expr = sp.S.Zero, edge: sp.Expr = -sp.oo) -> Facts:
     def law(th_beta: sp.Expr) -> sp.Expr:
         return biases.bam_log_prior(offset, log_scale=SCALE, exponent=th_beta, smallest=eps, location=location)
 
+    near, far = (
+        biases.bam_log_prior(sp.Integer(-distance), log_scale=SCALE, exponent=sp.S.One, smallest=eps)
+        for distance in (0, 1)
+    )
+    gap = sp.limit(sp.expand(near - far), SCALE, edge)
+    refute(gap != 0, f"th_alpha -> {edge}, th_beta = 1: log priors at distances 0 and 1 differ by {gap}")
     limit = sp.limit(law(EXPONENT), SCALE, edge)
     refute(limit != 0, f"th_alpha -> {edge}: the log prior goes to {limit}, not to 0")
     yield same_by_sympy(f"log prior at th_beta = {exponent}", lambda: law(exponent), lambda: -sp.exp(SCALE))
@@ -250,24 +258,25 @@ def nope_case(exponent: sp.Expr = sp.S.Zero, edge: sp.Expr = -sp.oo) -> Facts:
     },
 )
 def tail_order(law: Formula = power, farther_than_scale: bool = True) -> Facts:
-    """The larger of two exponents penalises more beyond the scale alpha (errata F16: not at every distance, within
-    alpha it penalises less).
+    """Of two exponents the larger penalises more beyond the scale alpha, and only there (errata F16: not at every
+    distance, within alpha it penalises no more).
 
     `farther_than_scale` is True for distances D = alpha e^t > alpha, that is for t > 0.
     """
-    low, gap = sp.symbols("beta_1 gap", positive=True)
-    log_width = sp.Symbol("log_alpha", real=True)
+    low, log_width = sp.symbols("beta_1 log_alpha", real=True)
+    gap = sp.Symbol("gap", positive=True)
     t = sp.Symbol("t", positive=True) if farther_than_scale else sp.Symbol("t", negative=True)
 
     def log_prior(exponent: sp.Expr) -> sp.Expr:
-        return law(sp.exp(log_width + t), -exponent * log_width, exponent)
+        return law(sp.exp(log_width + TIME), -exponent * log_width, exponent)
 
     ratio = "at D = alpha e^t: penalty_2 / penalty_1 = e^(t (beta_2 - beta_1))"
-    yield ratio, lambda: log_prior(low + gap) / log_prior(low), lambda: sp.exp(t * gap)
+    yield ratio, lambda: log_prior(low + gap) / log_prior(low), lambda: sp.exp(TIME * gap)
     inner, outer = (-law(sp.Integer(2), -exponent * sp.log(4), sp.Integer(exponent)) for exponent in (2, 1))
     within = f"within the scale the larger exponent penalises less: {inner} < {outer} at D = 2, alpha = 4"
     refute(not (t * gap).is_positive, within)
-    yield "t (beta_2 - beta_1) > 0, so the ratio is above 1"
+    yield "t (beta_2 - beta_1) has the sign of t: the ratio is above 1 beyond alpha, 1 at it, and below 1 nearer"
+    yield "at D = 0 no positive exponent penalises"
 
 
 @CLAIMS.claim(
@@ -275,7 +284,7 @@ def tail_order(law: Formula = power, farther_than_scale: bool = True) -> Facts:
     "negative exponents: retrieval heads; the proof is ours",
     r"\theta_\beta<0:\quad\log g\nearrow 0,\qquad\log g(0)=-e^{\theta_\alpha}\varepsilon^{\theta_\beta}",
     label="P",
-    assumptions=("any th_alpha",),
+    assumptions=("any th_alpha", "mu = 0"),
     answers=("own",),
     falsifiers={
         "for th_beta > 0": {"exponent": sp.Symbol("b", positive=True)},
@@ -291,7 +300,8 @@ def favours_far_keys(
     own: int = -(10**5),
 ) -> Facts:
     """With th_beta < 0 the log prior rises with the distance towards 0, so far keys are alike, and eps = 1e-5 puts the
-    query's own key at -10^5 at th_alpha = 0, th_beta = -1: it is not attended to.
+    query's own key at -10^5 at th_alpha = 0, th_beta = -1: beside another key of equal content its weight is below
+    e^-99999.
     """
     rise = -exponent * sp.exp(SCALE + exponent * TIME)
     example = sp.S.Zero if exponent.is_zero else sp.S.One
@@ -301,12 +311,15 @@ def favours_far_keys(
     at_own = law(smallest, sp.S.Zero, -sp.S.One)
     stated = f"the query's own key has the log prior {at_own}, not {own}"
     refute(at_own != own, f"th_alpha = 0, th_beta = -1: {stated}")
+    lead = at_own - law(1 + smallest, sp.S.Zero, -sp.S.One)
+    refute(lead >= own + 1, f"th_alpha = 0, th_beta = -1: the own key's log prior less that at distance 1 is {lead}")
     limit = sp.limit(-sp.exp(SCALE + exponent * TIME), TIME, sp.oo)
     yield formula(law, exponent)
     what = "its derivative in t, positive for b < 0"
     yield what, lambda: derivative(law(sp.exp(TIME), SCALE, exponent), TIME), lambda: rise
     yield f"for b < 0 its limit for t to infinity is {limit}: far keys are alike, whatever their distance"
     yield f"eps = {smallest}: at th_alpha = 0, th_beta = -1 the query's own key has {at_own}"
+    yield f"keys at distance 1 or more have {sp.N(at_own - lead, 6)} or more: it weighs below e^{own + 1} of each"
 
 
 @CLAIMS.claim(
@@ -325,8 +338,8 @@ def favours_far_keys(
 def gradient(
     law: Formula = power, smallest: sp.Rational = biases.BAM_RELEASED_SMALLEST, stated: sp.Expr = 10**5 * sp.log(10**5)
 ) -> Facts:
-    """The gradient of the log prior in th_beta is the log prior times log(D + eps). At distance 0 only eps keeps it
-    finite; there it is 10^5 log 10^5 at th_alpha = 0, th_beta = -1, about 1.15 million.
+    """The gradient of the log prior in th_beta is the log prior times log(D + eps). At distance 0 and th_beta <= 0 only
+    eps keeps it finite; there it is 10^5 log 10^5 at th_alpha = 0, th_beta = -1, about 1.15 million.
     """
     change = -TIME * sp.exp(SCALE + EXPONENT * TIME)
     limits = {b: sp.limit(change.subs({SCALE: 0, EXPONENT: b}), TIME, -sp.oo) for b in (-1, 0, 1)}
@@ -339,6 +352,9 @@ def gradient(
     what = "its derivative in b is t times itself, with t = log(D + eps)"
     yield what, lambda: derivative(law(sp.exp(TIME), SCALE, EXPONENT), EXPONENT), lambda: change
     yield f"at distance 0 t = log eps, a number; at th_alpha = 0, th_beta = -1 the gradient is {value.n(7)}"
+    unbounded = [b for b, limit in limits.items() if limit.is_infinite]
+    refute(unbounded != [-1, 0], f"eps = 0: the gradient at distance 0 is the limit for t to -infinity, {text}")
+    yield f"without eps its limit for t to -infinity is {text}: infinite for th_beta <= 0, as e^(b t) >= 1 for t <= 0"
 
 
 @CLAIMS.claim(

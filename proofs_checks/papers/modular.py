@@ -120,6 +120,9 @@ def bag_rule(
     yield Assumption(
         "the text around the expression has no digit and no plus sign, so its bag determines that of the pair"
     )
+    yield Assumption(
+        "Eval-C0, which has the words of Eval-C1 without markers, is left out: there the model scores 15.5 % +- 2.2 %"
+    )
 
 
 @CLAIMS.claim(

@@ -41,10 +41,11 @@ def _without_first(position: Sequence[int], *, digits: int) -> tuple[int, ...]:
     "reading of positions",
     r"[0,10^k)^n\hookrightarrow\{0,\dots,9\}^{nk}",
     label="P",
+    assumptions=("in words: induction on k, digit by digit, and one coordinate after the other",),
     falsifiers={
         "no zeros in front": {"read": _unpadded},
         "without the highest digit": {"read": _without_first},
-        "the rest by rounding": {"other_digits": lambda number: sp.floor(number / seqpe.BASE + sp.Rational(1, 2))},
+        "digits modulo 5": {"last_digit": lambda number: sp.Mod(number, 5)},
     },
 )
 def injective(
@@ -61,6 +62,7 @@ def injective(
             tokens = read(position, digits=digits)
             same = seen.setdefault(tokens, position)
             refute(same != position, f"k = {digits}: {same} and {position} are both read as {tokens}")
+        for tokens, position in seen.items():
             refute(len(tokens) != digits * coordinates, f"k = {digits}: {position} is read as {tokens}")
     rest = sp.Symbol("q", integer=True, nonnegative=True)
     for digit in range(seqpe.BASE):
@@ -112,7 +114,7 @@ def trained_numbers(count: Formula = seqpe.encoder_count, per_digit: sp.Expr = _
     digits = sp.Symbol("k", integer=True, positive=True)
     added = "numbers for k + 1 digits minus numbers for k"
     yield added, lambda: count(digits + 1, **sizes) - count(digits, **sizes), lambda: _COORDINATES * WIDTH
-    yield "k digits serve 10^k positions, so P positions need n D log10(P) numbers and a part that P does not change"
+    yield "k digits serve 10^k positions of an axis, so P need n D log10(P) numbers and a part that P does not change"
     yield same_by_sympy(
         "for n = 1 with the map to query and key codes",
         sp.expand(count(seqpe.DIGITS, width=WIDTH, coordinates=1, axes=0) + 2 * WIDTH**2 + 2 * WIDTH),
@@ -140,8 +142,8 @@ def _by_digits(pivot: int, candidates: Sequence[int]) -> int:
     },
 )
 def labels(label: Formula = seqpe.nearest) -> Facts:
-    """The label is the candidate at the least distance from the pivot, the first of several, and not the one with the
-    most digits in common. Decided for all positions below 40.
+    """The label is the candidate at the least distance from the pivot, the first of several, even where another one has
+    more digits in common. Decided for two candidates and all positions below 40.
     """
     for pivot, *candidates in product(range(_POSITIONS), repeat=3):
         chosen, (first, second) = label(pivot, candidates), candidates

@@ -16,6 +16,7 @@ from lengthgen.proofs_checks.claim import Source, Strength
 from lengthgen.proofs_checks.facts import Formula, ball, derivative, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import rotary
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="SWAT", arxiv="2502.18845")
 CLAIMS = PaperClaims(SOURCE)
@@ -100,7 +101,10 @@ def independence(alone: Weights = each_alone, together: Weights = softmax) -> Fa
     "information flow through stacked windows",
     r"\#\{i:\partial x^{(L)}_j/\partial x^{(0)}_i\not\equiv 0\}=1+(W-1)L",
     label="P",
-    assumptions=("causal windows; at least that many tokens before; content for which no path cancels another",),
+    assumptions=(
+        "causal windows; at least that many tokens before; content for which no path cancels another",
+        "in words: distances up to a and distances up to W - 1 have as sums all up to a + W - 1; induction on L",
+    ),
     falsifiers={
         "W L tokens": {"field": lambda window, layers: window * layers},
         "W keys beside the query": {"keys": lambda width: range(width + 1)},
@@ -144,7 +148,7 @@ def _largest_weight(length: int, scale: float) -> float:
     r"L^p\,e^{-2s\sqrt{\ln L}}\to\infty\ \forall p>0",
     assumptions=(
         "independent logits from N(0, s^2) with a fixed s, as in the paper",
-        "Chebyshev's and Chernoff's inequalities",
+        "in words: Chebyshev's and Chernoff's inequalities, and the sum of the probabilities that either bound fails",
     ),
     printed={"gap": lambda s, n: s * sp.exp(n)},
     falsifiers={
@@ -174,6 +178,11 @@ def dispersion(
     stated, bound = (sp.N(value, 4) for value in (gap(sp.S.One, sp.log(length)), 2 * sp.sqrt(sp.log(length))))
     rare = f"a logit above {bound} has a probability below 1/L, and {stated} is stated"
     refute(not (most - 1).is_nonpositive, f"s = 1, L = {length}: {rare}")
+    above = length * NormalDist().cdf(-float(gap(sp.S.One, sp.log(length))))
+    refute(above > 1, f"s = 1, L = {length}: {above:.2g} logits above {stated} are expected, and none is stated")
+    root = sp.Symbol("r", positive=True)
+    if gap(s, root**2) != 2 * s * root:
+        raise Undecided(f"the tail bound below is that of 2 s sqrt(log L), not of {fall}")
     share = sp.limit(fall / compared(n), n, sp.oo)
     refute(share != 0, f"e^-{fall} falls with the power {share} of e^{compared(n)}")
     x, rate, t, r = sp.symbols("x lambda t r", real=True)
