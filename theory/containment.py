@@ -372,7 +372,7 @@ PROPERTIES = (
     ),
     _equation(
         "affine key",
-        "for a query of content 0, the score of a key is a linear function of the key's content",
+        "for a query of content 0, the score of a key is an affine function of the key's content",
         lambda heads: sp.Add(
             *(factor * heads.preference(f"{key} z z 0", 3, (0, 2)) for factor, key in ((1, "y"), (-2, "2y"), (1, "3y")))
         ),
@@ -386,7 +386,7 @@ PROPERTIES = (
     ),
     _equation(
         "equal tokens",
-        "among equal tokens the score is a linear function of the distance",
+        "among equal tokens the score is an affine function of the distance",
         _along(_EQUAL, *_BEND),
         kept=f"nope {_LINES} grape-gated fox cable cable-nw cable-gated",
     ),

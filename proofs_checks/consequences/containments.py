@@ -34,6 +34,7 @@ from lengthgen.theory.zero.sympy_engine import Undecided
 
 CLAIMS = PaperClaims(SOURCE.at("encodings that it contains, and all others"))
 _HEADS = "planes of a head are independent, options have their defaults, and parameters fixed by a rule are free"
+_WORDS = "in words: why the formulas have the properties; each fact says how"
 _NETWORKS = "networks give any masses to PRISM, codes to SeqPE and values of f to FIRE at the few points of an equation"
 _DISTANCE, _POSITION = sp.symbols("D i", integer=True, nonnegative=True)
 
@@ -71,7 +72,7 @@ _WITHOUT_RATE = Construction(by="xpos", of="rope", planes=(Plane(assignment={rot
     "containment-heads",
     "",
     r"\forall\,\text{head of }B\ \exists\,\text{head of }A:\ s^A=s^B",
-    assumptions=(_HEADS,),
+    assumptions=(_HEADS, "in words: PRISM has heads whose gates give the histogram (1/2, 1/2) at every token"),
     falsifiers={
         "RoPE with half turns is NoPE": {"constructions": (_HALF_TURN,)},
         "xPos may have the rate 0": {"constructions": (_WITHOUT_RATE,)},
@@ -93,8 +94,9 @@ _WITHOUT_RATE = Construction(by="xpos", of="rope", planes=(Plane(assignment={rot
 )
 def heads_exist(constructions: Sequence[Construction] = CONSTRUCTIONS) -> Facts:
     """Up to W_q and W_k, RoPE contains NoPE, interpolation, NTK, YaRN and GRAPE-M of one, two or all planes, xPos
-    contains HoPE, gated GRAPE-A contains ALiBi, PRISM contains NoPE, ALiBi, GRAPE-A and FoX without data contain each
-    other, so do FoX and Cable, and tables contain fixed codes.
+    contains HoPE, with two planes for each of its, gated GRAPE-A contains ALiBi, PRISM contains NoPE, ALiBi contains
+    GRAPE-A and FoX without data, FoX contains Cable, a table of codes contains sinusoidal, Haar and DCT codes, and a
+    table of vectors the clipped ones and wavelets.
 
     PRISM's histogram (1/2, 1/2) at every token, of two places: gates of 1/2 for increments keep it if those of reset
     and decrement have as much as is lost, and a recurrent network that reads no token has two states, one for the first
@@ -253,8 +255,9 @@ def _sums_to_one(record: Encoding) -> bool:
     },
 )
 def laws_part(properties: Sequence[Property] = _LAWS) -> Facts:
-    """Weights that sum to 1, weights of a key alone, a common shift of positions, and growth of the sequence: laws that
-    encodings keep in all heads or break in some, whatever W_q and W_k.
+    """Four laws, on the sum of the weights, the weight of a key alone, a common shift of positions and the growth of
+    the sequence: each holds in all heads of the encodings listed as keeping it, whatever W_q and W_k, and fails in a
+    head of each that is listed as breaking it.
     """
     deciders = {
         "sum": _sums_to_one,
@@ -289,7 +292,7 @@ def _alike_if_drawn(record: Encoding) -> bool | None:
     "containment-draws",
     "",
     r"w^A\text{ independent of the draw}\Rightarrow\forall i,i'<j:\ k_i=k_{i'}\Rightarrow w^A_{ji}=w^A_{ji'}",
-    assumptions=("the two encodings draw independently",),
+    assumptions=("the two encodings draw independently", _WORDS),
     falsifiers={
         "RoPE draws": {"properties": also_broken(_DRAWS, "draw", "rope")},
         "NoPE tells equal keys apart": {"properties": also_broken(_DRAWS, "keys of any draw", "nope")},
@@ -476,7 +479,11 @@ def _no_last_distance(record: Encoding) -> bool | None:
     "containment-growth",
     "",
     r"b^A(1)<0,\quad b^A(1)-2b^A(2)+b^A(3)>0,\quad b^A(D)=-a((\epsilon+D)^b-\epsilon^b),\ \dots",
-    assumptions=(_HEADS,),
+    assumptions=(
+        _HEADS,
+        _WORDS,
+        "that SeqPE's network can tell even last digits from odd ones is computed in floating point, with torch alone",
+    ),
     falsifiers={
         "NoPE prefers the nearest": {"properties": also_kept(_GROWTH, "nearest", "nope")},
         "ALiBi is convex": {"properties": also_kept(_GROWTH, "convex", "alibi")},
@@ -490,8 +497,8 @@ def _no_last_distance(record: Encoding) -> bool | None:
     },
 )
 def growth_part(properties: Sequence[Property] = _GROWTH) -> Facts:
-    """How weights follow the distance, among tokens of content 0 or keys of equal contents: signs, convexity, limits
-    and ratios that every head of one encoding has, and a head of another lacks.
+    """Eight properties of how weights follow the distance, among tokens of content 0 or keys of equal contents: each
+    holds in all heads of the encodings listed as keeping it, and fails in a head of each that is listed as breaking it.
     """
     deciders: Mapping[str, Decider] = {
         "nearest": _nearest,
@@ -601,7 +608,7 @@ def _most_powers(count: int) -> Decider:
     "containment-powers",
     "",
     r"s(D)=\textstyle\sum_\mu c_\mu\mu^D,\quad |\mu|=1,\ |\mu|<1,\ \mu>0",
-    assumptions=(_HEADS,),
+    assumptions=(_HEADS, "in words: different powers are linearly independent, so a score has them in one way only"),
     falsifiers={
         "RoPE is damped": {"properties": also_kept(_POWERS, "damped", "rope")},
         "xPos is not": {"properties": also_kept(_POWERS, "undamped", "xpos")},
@@ -744,7 +751,11 @@ def _differ(record: Encoding) -> bool | None:
     "containment-codes",
     "",
     r"(q+e_j)^\top W(k+e_i),\quad W=I,\ e_j^\top k=0\ \forall k\ \Rightarrow\ e_j=0",
-    assumptions=(_HEADS,),
+    assumptions=(
+        _HEADS,
+        _WORDS,
+        "Haar's codes are evaluated at the trained length 3, on 8 planes; for all others they are argued in words",
+    ),
     falsifiers={
         "T5 adds codes": {"properties": also_kept(_CODES, "codes", "t5")},
         "a table adds none": {"properties": also_broken(_CODES, "codes", "ape")},
@@ -847,7 +858,8 @@ def _large_queries(record: Encoding) -> bool | None:
     r"1-|e|^2=\textstyle\sum_{k,l}h_kh_l(1-\cos((k-l)\theta)),\quad s/t^2\to q^\top W k",
     assumptions=(
         _HEADS,
-        "every token has mass at two places or more: PRISM's gates are softmax weights, never 0",
+        _WORDS,
+        "every token has mass at two neighbouring places: PRISM's gates are softmax weights, never 0",
     ),
     falsifiers={
         "RoPE is q . k for large contents": {"properties": also_kept(_PRISM, "large contents", "rope")},
@@ -878,7 +890,8 @@ def prism_part(properties: Sequence[Property] = _PRISM) -> Facts:
         "bounded": "from the formulas (`theory.far`)",
         "codes of prefixes": "all its codes would be 0; in the others numbers are added that differ",
         "large queries": "a code of a key does not know the query",
-        "codes in circles": "a mean of two codes is shorter than 1; elsewhere codes of length 1 or more differ",
+        "codes in circles": "a mean of two neighbouring codes that differ is shorter than 1; elsewhere codes of "
+        "length 1 or more differ",
     }
     yield from _decide(properties, deciders, why)
 

@@ -22,7 +22,10 @@ CLAIMS = PaperClaims(SOURCE)
     "orthogonal-6",
     "",
     r"\log\det\big(z_i\cdot z_j\big)_{i,j\le N}\le\sum_i\log\lVert z_i\rVert^2;\quad N>D\Rightarrow\det=0",
-    assumptions=("so a maximum of log det G at given norms is an orthogonal set, and needs N <= D",),
+    assumptions=(
+        "so a maximum of log det G above minus infinity is an orthogonal set, and needs N <= D",
+        "in words: induction on N, splitting the new vector into its part in the span of the others and the rest",
+    ),
     falsifiers={
         "N > D unit codes reach it": {"dimension": lambda count: count - 1},
         "the product of the norms, not squared": {"bound": lambda norms: sp.sqrt(sp.Mul(*norms))},
@@ -30,9 +33,9 @@ CLAIMS = PaperClaims(SOURCE)
     },
 )
 def gram_determinant(bound: Formula = lambda norms: sp.Mul(*norms), dimension: Formula = lambda count: count) -> Facts:
-    """At given norms the log determinant of the Gram matrix of N codes is largest iff they are orthogonal, and is then
-    the sum of log squared norms; for N > D it is minus infinity (our reading of the paper's criterion of mutual
-    information).
+    """At given positive norms the log determinant of the Gram matrix of N <= D codes is largest iff they are
+    orthogonal, and is then the sum of log squared norms; for N > D it is minus infinity (our reading of the paper's
+    criterion of mutual information).
 
     `dimension` is the dimension D of the vectors whose Gram matrix G can be regular, for each N.
     """
@@ -63,7 +66,10 @@ def gram_determinant(bound: Formula = lambda norms: sp.Mul(*norms), dimension: F
     "orthogonal-7",
     "",
     r"\mathfrak R_n\le\frac Bn\Big(\sum_i\lVert z_i\rVert^2\Big)^{1/2}\le\frac{B(R_x+R_{PE})}{\sqrt n}",
-    assumptions=("inputs are given; signs are fair coins",),
+    assumptions=(
+        "inputs are given; signs are fair coins",
+        "in words: Cauchy-Schwarz, induction on n, and that a mean is at most the root of the mean square",
+    ),
     falsifiers={
         "a bound without the norm of the code": {"bound": lambda B, R_x, R_PE, n: B * R_x / sp.sqrt(n)},
         "falling like 1/n": {"bound": lambda B, R_x, R_PE, n: B * (R_x + R_PE) / n},
@@ -76,9 +82,9 @@ def rademacher(
     fixed: Sequence[Encoding] = (absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
     keeps: Sequence[Encoding] = (biases.ALIBI, biases.T5, biases.FIRE),
 ) -> Facts:
-    """The empirical Rademacher complexity of z -> w.z, |w| <= B, on n inputs x + PE is at most B (R_x + R_PE)/sqrt(n),
-    which orthogonal inputs of norm R_x + R_PE reach: a fixed code enters this bound through its norm alone, and ALiBi,
-    T5 and FIRE do not change the input (our reading).
+    """The empirical Rademacher complexity of z -> w.z, |w| <= B, on n inputs x + PE, |x| <= R_x and |PE| <= R_PE, is at
+    most B (R_x + R_PE)/sqrt(n), which n <= D orthogonal inputs of norm R_x + R_PE reach: a fixed code enters this bound
+    through its norm alone, and ALiBi, T5 and FIRE do not change the input (our reading).
 
     `fixed` are encodings whose codes are added to x and have no trained numbers, `keeps` those that do not change x.
     """
@@ -126,7 +132,10 @@ def _oscillation(change: Sequence[sp.Expr]) -> sp.Expr:
     "",
     r"\lVert\mathrm{softmax}(s+d)-\mathrm{softmax}(s)\rVert_1\le2\tanh\big(\mathrm{osc}(d)/4\big)\le"
     r"\mathrm{osc}(d)/2",
-    assumptions=("any number of keys, finite logits",),
+    assumptions=(
+        "any number of keys, finite logits",
+        "in words: the l1 distance is that of two keys, a set and the rest, whose odds grow at most by e^osc(d)",
+    ),
     falsifiers={
         "constant 1/4: osc/4": {"bound": lambda osc: osc / 4},
         "2 tanh(osc/8)": {"bound": lambda osc: 2 * sp.tanh(osc / 8)},
@@ -188,7 +197,11 @@ _FALLING_T5 = mutations.with_bias(lambda query, key, length: -(query - key))
     "orthogonal-10",
     "",
     r"\sum_{D\ge W}a_D\ge\frac{(T-W)e^{-C}}{(T-W)e^{-C}+We^{C}}\to1\quad(T\to\infty)",
-    assumptions=("bounded content; T keys, of which W are near", "Legendre codes with rescaling, its default"),
+    assumptions=(
+        "bounded content; T keys, of which W are near",
+        "Legendre codes with rescaling, its default",
+        "in words: the share rises with each far weight and falls with each near one",
+    ),
     falsifiers={
         "ALiBi clipped at distance 8 has a tail bound": {"falling": (_CLIPPED(biases.ALIBI),)},
         "T5's tail bound holds: it is among those that fall": {"falling": (biases.ALIBI, biases.T5)},
@@ -202,8 +215,8 @@ def tail_mass(
     least: Formula = lambda window, far, size: far * sp.exp(-size) / (far * sp.exp(-size) + window * sp.exp(size)),
 ) -> Facts:
     """Encodings with bounded logits (T5, FIRE, sinusoidal, Haar, DCT, rescaled Legendre) have no window that holds a
-    fixed share of the attention at every length: the mass beyond W of T keys is at least (T - W)/(T - W + W e^(2C)),
-    which goes to 1; ALiBi's tail bound needs a bias that falls without bound (our reading).
+    fixed share of the attention at every length: with logits in [-C, C] the mass beyond W of T keys is at least
+    (T - W)/(T - W + W e^(2C)), which goes to 1; ALiBi's tail bound needs a bias that falls without bound (our reading).
 
     `least` is the least mass beyond W keys of T - W keys more whose logits are within [-C, C], by W, T - W and C.
     """

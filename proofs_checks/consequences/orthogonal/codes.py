@@ -19,7 +19,11 @@ _LONGEST = 6
     "orthogonal-4",
     "",
     r"\#\{PE(p):0\le p<L\}\le D\quad\text{for every }L",
-    assumptions=("positions within the trained length, u = p/L in [0, 1)", "functions in the order n = 2^j + k"),
+    assumptions=(
+        "positions within the trained length, u = p/L in [0, 1)",
+        "functions in the order n = 2^j + k",
+        "in words: each function splits one cell; a cell as wide as a step, with one end, holds a position",
+    ),
     falsifiers={
         "every position has a code of its own": {"codes": lambda positions, width: positions},
         "without the change of sign": {"wavelet": lambda *at: sp.Abs(absolute.haar_function(*at))},
@@ -72,7 +76,10 @@ def _without_half(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr)
     "orthogonal-5",
     "",
     r"\sum_{p<L}\cos\tfrac{\pi m(p+1/2)}{L}\cos\tfrac{\pi n(p+1/2)}{L}=\tfrac L2\delta_{mn},\ 0<n<L",
-    assumptions=("columns n = 0 .. L - 1, so D <= L",),
+    assumptions=(
+        "columns n = 0 .. L - 1, so D <= L",
+        "in words: the sum over p telescopes, and sin(phi/2) > 0 for the angles phi that occur",
+    ),
     falsifiers={
         "Legendre columns": {"column": _legendre},
         "at the positions themselves": {"column": _without_half},
@@ -83,15 +90,19 @@ def dct_orthogonal(column: Formula = absolute.dct_cosine, square: Formula = lamb
     """The columns of the DCT are exactly orthogonal on the uniform grid of L positions, for every L, with the squared
     norm L/2 for n > 0: a control that Legendre codes fail (our reading).
     """
-    for size in map(sp.Integer, range(2, _LONGEST + 1)):
-        columns = [
+    matrices = {
+        size: [
             [column(sp.Integer(number), sp.Integer(at), trained_length=size) for at in range(size)]
             for number in range(size)
         ]
+        for size in map(sp.Integer, range(2, _LONGEST + 1))
+    }
+    for size, columns in matrices.items():
         for (first, left), (second, right) in combinations(enumerate(columns), 2):
             total = sp.Add(*(a * b for a, b in zip(left, right, strict=True)))
             numbers = f"columns {first} and {second} have the product {sp.N(total, 6)}"
             refute(not is_zero(total), f"L = {size}: {numbers}")
+    for size, columns in matrices.items():
         for number, values in enumerate(columns[1:], start=1):
             norm = sp.Add(*(value**2 for value in values))
             differs = f"column {number} has the squared norm {sp.N(norm, 6)}, not {square(size)}"
@@ -169,6 +180,8 @@ def _legendre_point(beyond: str) -> Formula:
     r"PE(p)=PE(p')\Rightarrow f(\dots,x_p,\dots,x_{p'},\dots)=f(\dots,x_{p'},\dots,x_p,\dots)",
     assumptions=(
         "attention over keys on both sides; a causal mask tells more",
+        "two functions or more, D >= 2",
+        "in words: sums over keys have no order, and every later layer works on each row alike",
         "that distinct codes suffice for universal approximation is Yun et al.'s theorem (arXiv 1912.10077), not "
         "decided here",
     ),
@@ -194,8 +207,9 @@ def order_is_seen(
     gap: sp.Expr = sp.S.Zero,
 ) -> Facts:
     """Without encoding attention is equivariant under permutations of its tokens, and keys whose codes are equal can be
-    swapped unseen, so a code must differ between positions; rescaled Legendre and DCT codes do within the trained
-    length, and constant, clamped or few Haar codes do not (our reading).
+    swapped unseen, so a code must differ between positions to show their order. Within the trained length Legendre and
+    DCT codes do, and rescaled Legendre codes beyond it; constant codes do not, nor clamped codes beyond the trained
+    length, nor fewer Haar codes than positions (our reading).
 
     `coordinates` have the coordinate of each code that differs between positions, `steps` that of p + 1 minus that of
     p, by p and N; `gap` is the code of the second of two swapped keys minus that of the first.

@@ -41,7 +41,10 @@ def _mean(polynomial: sp.Expr) -> sp.Expr:
     "orthogonal-1",
     "",
     r"\int_{-1}^1P_mP_n\,dx=\frac{2}{2n+1}\,\delta_{mn}",
-    assumptions=("P_n is defined by its three-term recurrence; induction on n",),
+    assumptions=(
+        "P_n is defined by its three-term recurrence",
+        "in words: induction on n, and integration of the identities over [-1, 1]",
+    ),
     falsifiers={
         "without the weights": {"function": sp.legendre},
         "weights sqrt(2n + 2)": {"function": lambda n, x: sp.sqrt(2 * n + 2) * sp.legendre(n, x)},
@@ -177,7 +180,10 @@ def gauss_nodes(nodes: Formula = lambda count: sp.legendre(count, _X)) -> Facts:
     "orthogonal-2",
     "",
     r"\binom{2n}{n}4^{-n}r^n\le P_n(x)\le r^n,\quad r=x+\sqrt{x^2-1}",
-    assumptions=("x > 1; for x < -1, P_n(-x) = (-1)^n P_n(x)",),
+    assumptions=(
+        "x > 1; for x < -1, P_n(-x) = (-1)^n P_n(x)",
+        "in words: a solution of the recurrence has one generating function, so P_n(x) is a sum of positive terms",
+    ),
     answers=("size",),
     falsifiers={
         "bounded by 1, as inside [-1, 1]": {"upper": lambda n, r: sp.S.One},
@@ -239,7 +245,7 @@ def _positions(beyond: str) -> Formula:
     "orthogonal-3",
     "",
     r"x_p(T)-x_p(T')=\frac{2p\,(T'-T)}{(T-1)(T'-1)},\quad T'>T\ge L",
-    assumptions=("D >= 2, so that f_1 is there",),
+    assumptions=("D >= 2, so that f_1 is there", "L >= 2"),
     answers=("keep",),
     falsifiers={
         "clamped: codes do not depend on the length": {"coordinate": _point("clamp")},
@@ -252,15 +258,16 @@ def rescaled(
     change: Formula = lambda length, longer: 2 * (longer - length) / ((length - 1) * (longer - 1)),
     keep: Mapping[str, bool] = {"rescale": False, "clamp": True, "raw": True},
 ) -> Facts:
-    """Rescaling with the length T changes the code of every position but 0 whenever T grows beyond the trained length,
-    by 2p (T' - T)/((T - 1)(T' - 1)) in x; with clamp and raw a longer sequence changes no score (our reading).
+    """Rescaling with the length T changes the code of every position but 0 whenever T grows beyond the trained length:
+    x falls by 2p (T' - T)/((T - 1)(T' - 1)); with clamp and raw a longer sequence changes no score (our reading).
 
     `change` is the point at T minus that at T', divided by p; `keep` says by policy if a longer sequence changes no
     score.
     """
     trained, same = absolute.TRAINED_LENGTH, absolute.LEGENDRE.positions
     assert same is not None
-    position, more, most = sp.symbols("p a b", integer=True, positive=True)
+    position, most = sp.symbols("p b", integer=True, positive=True)
+    more = sp.Symbol("a", integer=True, nonnegative=True)
 
     def point(length: sp.Expr) -> sp.Expr:
         return coordinate(position, length=length, trained_length=trained)
@@ -269,8 +276,8 @@ def rescaled(
     points = [point(end) for end in ends]
     yield same_by_sympy("up to the trained length the length does not enter", point(sp.S.One), point(trained))
     yield "T = L + a, T' = L + a + b: change of the point of p", points[0] - points[1], lambda: position * change(*ends)
-    positive = sp.factor(sp.together(change(*ends).subs(trained, more + 1))).is_positive
-    refute(not positive, "the change is 0 or not positive at L = 2")
+    positive = sp.factor(sp.together(change(*ends).subs(trained, most + 1))).is_positive
+    refute(not positive, "the change is 0 or not positive at some L >= 2")
     yield "positive for p > 0: f_1 = sqrt(3) x changes at every position but 0, whose point is always -1"
     for policy, streams in keep.items():
         ruling = laws.decide_law(replace(absolute.LEGENDRE, positions=_positions(policy)), Law.STREAMING)

@@ -248,6 +248,7 @@ def src_is_monotone(with_scale: Order = operator.le, with_arity: Order = operato
     falsifiers={
         "as many as there are keys": {"bound": lambda q, k: q**k},
         "one less": {"bound": lambda q, k: q ** (q**k) - 1},
+        "one more is reached": {"bound": lambda q, k: q ** (q**k) + 1},
         "a position read once only": {"repeats": False},
         "a fixed alphabet lets it grow with n": {"control": lambda n, base: n},
         "as many as functions of one slot": {"control": lambda n, base: min(n, base**base)},
@@ -259,9 +260,9 @@ def src_is_bounded(
     largest: Mapping[Pair, int] = _LARGEST,
     control: Callable[[int, int], int] = lambda n, base: min(n, factorial(base)),
 ) -> Facts:
-    """If finite, SRC at arity k over q symbols is at most q^(q^k), and so constant from some scale on. The bound is
-    attained at k = 1, but not for larger k: at q = 2 the largest SRC is 4, 8, 68 for k = 1, 2, 3. Permutations of q
-    symbols have min(n, q!).
+    """If finite, SRC at arity k over q >= 2 symbols is at most q^(q^k), and so constant from some scale on. The bound
+    is attained at k = 1, but not for larger k: at q = 2 the largest SRC is 4, 8, 68 for k = 1, 2, 3. A task whose
+    step t applies the t-th of the q! permutations of q symbols, in turn, has min(n, q!): searched for q = 2, 3, 4.
     """
     for (symbols, arity), value in largest.items():
         hit = served(symbols, arity, arity, repeats=repeats)
@@ -272,6 +273,8 @@ def src_is_bounded(
                 f"operators, more than {bound(symbols, arity)}"
             )
         refute(largest_src != value, f"q = {symbols}, k = {arity}: the largest SRC is {largest_src:g}, not {value}")
+        if (largest_src == bound(symbols, arity)) is not (arity == 1):
+            raise Refuted(f"q = {symbols}, k = {arity}: {largest_src:g} and the bound {bound(symbols, arity)}")
         if (symbols, arity) in FORCED:
             _require_forced(symbols, arity, value, hit)
     for base, scales in PERMUTATIONS:
@@ -393,7 +396,9 @@ def _webb(symbols: int) -> Gate:
     r"k=|\text{text}|\Rightarrow\mathrm{SRC}=1;\quad \mathrm{SRC}_k(\text{parity at once},n)=\infty\iff n>k",
     strength=Strength.BOUNDED,
     reach=f"k <= {FIXED[-1]}",
-    assumptions=("a mark ends the prompt; without one, parity at once has SRC 2 at arity n = 2, 3, 4",),
+    assumptions=(
+        "a mark ends the prompt, and is never written; without one, parity at once has SRC 2 at arity n = 2, 3, 4",
+    ),
     answers=("value",),
     falsifiers={
         "no mark after the operand": {"task": lambda: word_task("parity at once without '='", 2, parity_of)},
@@ -408,8 +413,9 @@ def arity_must_be_fixed(
     ends: str = "=",
     first_infeasible: Callable[[int], int] = lambda arity: arity + 1,
 ) -> Facts:
-    """If the arity may grow with the text, SRC is 1 for every task whose prompt ends with a mark. At fixed arity k,
-    parity at once is infeasible from scale k + 1 on. Checked for k <= 5; a general argument covers the rest.
+    """If the arity may grow with the text, SRC is 1 for every task whose prompt ends with a mark that stands nowhere
+    else. At fixed arity k, parity at once is infeasible from scale k + 1 on. Checked for k <= 5; a general argument
+    covers the rest.
     """
     direct = task()
     for size in range(1, SEARCHED + 1):
@@ -436,8 +442,8 @@ def arity_must_be_fixed(
 @CLAIMS.claim(
     "src-hidden",
     formalised("Definition 4", "that a circuit has no nodes but the text, which is ours"),
-    r"\langle \mathrm{NAND}\rangle=\bigcup_m\{0,1\}^{\{0,1\}^m},\quad "
-    r"\langle \max(x,y)+1\rangle=\bigcup_m\{0,1,2\}^{\{0,1,2\}^m}",
+    r"\langle \mathrm{NAND}\rangle=\bigcup_{m\ge1}\{0,1\}^{\{0,1\}^m},\quad "
+    r"\langle \max(x,y)+1\bmod3\rangle=\bigcup_{m\ge1}\{0,1,2\}^{\{0,1,2\}^m}",
     strength=Strength.EXHAUSTIVE,
     reach="1, 2 and 3 bits",
     assumptions=("for more symbols or arguments, Webb's theorem (a textbook fact)",),

@@ -56,6 +56,7 @@ def with_neutral_letter(automaton: Automaton) -> Automaton:
     r"L \in \text{C-RASP}[\text{periodic}, \text{local}] \iff \exists m, k:\ L^{(m, k)} \in \text{C-RASP}",
     strength=Strength.EXHAUSTIVE,
     reach=SMALL,
+    assumptions=(PROCEDURE,),
     falsifiers={
         "words that differ nearby": {"outside": out_by_any_words},
         "words of different lengths": {"outside": out_by_words_of_any_length},

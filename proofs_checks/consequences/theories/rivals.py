@@ -46,9 +46,9 @@ CLAIMS = PaperClaims(C_RASP)
 def theories_differ(
     counted: tuple[str, Build] = ("(a+b)*a(a+b)*", seen_symbol), carried: tuple[str, Build] = _PARITY
 ) -> Facts:
-    """C-RASP and k-sparse contradict each other both ways without positions: the symbol that was seen is counted but
-    depends on all tokens, and parity that is written after each symbol depends on two and is not counted, at scales up
-    to 10.
+    """C-RASP and k-sparse contradict each other both ways without positions: whether a symbol was seen can be counted
+    but depends on all tokens, and parity that is written after each symbol depends on two and cannot be counted, at
+    scales up to 10.
     """
     for (language, build), wanted in ((counted, True), (carried, False)):
         subject = Subject(name="task", words="", arxiv="", task=build, language=language)
@@ -71,21 +71,20 @@ def learned_bands(encoding: str, generalizes: Callable[[int, int], bool]) -> Fac
         probability = by_encoding.guess_by_min_degree(question).probability
         if probability is None or (probability > 1 / 2) is not generalizes(distance, train):
             raise Refuted(f"{encoding}, distance {distance}, trained to {train}: the interpolator says {probability}")
-    yield f"{len(cells)} pairs of a distance and a training length"
+    yield f"{len(cells)} pairs of a distance, 0 to {SIZE - 1}, and a training length"
 
 
 _min_degree = partial(
     CLAIMS.claim,
     at=MIN_DEGREE.at("the min-degree interpolator; the pattern is ours"),
     strength=Strength.EXHAUSTIVE,
-    reach=f"lengths up to {SIZE}",
+    reach=f"length {SIZE}",
 )
 _min_degree(
     "rival-min-degree-relative",
-    latex=r"[j - i = d] \text{ is learned from lengths} \le N_0 \iff d < N_0",
-    statement="With relative positions the min-degree interpolator learns the pattern of one distance iff training "
-    f"shows the distance: tested at length {SIZE}, trained on lengths up to 1 .. {SIZE - 1}.",
-    reach=f"length {SIZE}",
+    latex=r"[j - i = d] \text{ is learned from lengths} \le N_0 \iff d < N_0\quad(0 \le d < N)",
+    statement="With relative positions the min-degree interpolator learns the pattern of one distance, 0 to "
+    f"{SIZE - 1}, iff training shows the distance: tested at length {SIZE}, trained on lengths up to 1 .. {SIZE - 1}.",
     holds={"encoding": "rpe", "generalizes": lambda distance, train: distance < train},
     falsifiers={
         "one length earlier": {"generalizes": lambda distance, train: distance <= train},
@@ -95,9 +94,10 @@ _min_degree(
 )(learned_bands)
 _min_degree(
     "rival-min-degree-absolute",
-    latex=r"[j - i = d] \text{ is learned from no } N_0 < N",
-    statement="With absolute positions it learns the pattern of no distance, since the last length of the test has "
-    f"codes of its own: at lengths up to {SIZE}.",
+    latex=r"[j - i = d] \text{ is learned from no } N_0 < N\quad(0 \le d < N)",
+    statement="With absolute positions the min-degree interpolator learns the pattern of no distance from 0 to "
+    f"{SIZE - 1}, since the last length of the test has codes of its own: tested at length {SIZE}, trained on lengths "
+    f"up to 1 .. {SIZE - 1}.",
     holds={"encoding": "ape", "generalizes": lambda distance, train: False},
     falsifiers={
         "relative positions": {"encoding": "rpe"},

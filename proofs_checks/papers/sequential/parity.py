@@ -406,6 +406,7 @@ _induced = partial(
     assumptions=(
         "the circuit whose step t reads x_t and y_(t-1); other circuits of one operator may induce other numbers",
         "the layout ends with '$', which is a step as well",
+        "in words: no other key has the labels of the two slots, so a step's labels and tokens are its key",
     ),
     answers=("counts",),
 )
@@ -430,8 +431,9 @@ _induced(
     "src-induced-block",
     _FIGURE_1,
     r"\mathrm{SRC}_{\mathrm{IPE}}=1,\ \mathrm{SRC}_{\mathrm{rel}}=N,\ \mathrm{SRC}_{\mathrm{abs}}=N(N+3)/2",
-    statement="Without alignment and with scales 1..N pooled, the ideal encoding with scale hint induces one operator, "
-    "the relative encoding N, and the absolute one N(N+3)/2: one for each step of each scale.",
+    statement="On parity with chain of thought, without alignment and with scales 1..N pooled, the ideal encoding with "
+    "scale hint induces one operator, the relative encoding N, and the absolute one N(N+3)/2: one for each step of "
+    "each scale.",
     holds={"layout": BLOCK, "counts": _BLOCK_COUNTS},
     falsifiers={"the same aligned": {"layout": ALIGNED}, "every second place of the output read": _EVERY_SECOND},
 )(induced_counts)

@@ -238,7 +238,7 @@ for _id, _place, _statement, _latex, _members, _others, _wrong in (
         "c-rasp-published",
         "Table 1",
         f"The decision of C-RASP answers as printed for {len(MEMBERS) + len(OTHERS)} languages.",
-        r"L \in \text{C-RASP} \iff \text{balanced counts tell the states of each component apart}",
+        r"\text{decided}(L) = \text{printed}(L)",
         MEMBERS,
         OTHERS,
         tuple(_OTHER_CLASSES),
@@ -246,8 +246,8 @@ for _id, _place, _statement, _latex, _members, _others, _wrong in (
     (
         "c-rasp-traps",
         "Table 1 and appendix K",
-        "The words that end in b, and the words of alternating runs, are outside C-RASP: 2 languages whose states only "
-        "differ by the last letter.",
+        "The words that end in b, and those of them that begin with a, are outside C-RASP: 2 languages whose states "
+        "only differ by the last letter.",
         r"\Sigma^* b,\ (a^+ b^+)^+ \notin \text{C-RASP}",
         (),
         TRAPS,
