@@ -504,8 +504,13 @@ def _with_members(expression: sp.Expr) -> sp.Expr:
 
 
 def _value_from_name(symbol: sp.Basic) -> sp.Expr:
-    """Rational value that follows from the name of a symbol."""
+    """Rational value that follows from the name of a symbol; the entries of an integer family grow with their indices.
+
+    Positions that are drawn are such a family.
+    """
     generator = Random(str(symbol))
+    if isinstance(symbol, sp.Indexed) and symbol.is_integer:
+        return 10 * sp.Add(*symbol.indices) + generator.randint(1, 9)
     value = sp.Rational(generator.randint(1, 9), generator.randint(2, 7))
     return -value if symbol.is_negative else value
 

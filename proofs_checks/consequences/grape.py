@@ -24,7 +24,11 @@ def _kernel(query: sp.Expr, key: sp.Expr, frequency: sp.Expr, first: sp.Expr, se
     "grape-14",
     "the released code: RMSNorm of queries and keys with a learned gain, after the rotation",
     r"R(j)^\top\mathrm{diag}(c_1,c_2)R(i)=f(j-i)\iff c_1=c_2,\quad c=\gamma_q\gamma_k",
-    assumptions=("omega not a multiple of pi, where R(i + j) is constant up to its sign", "plane by plane"),
+    assumptions=(
+        "omega not a multiple of pi, where R(i + j) is constant up to its sign",
+        "plane by plane",
+        "in words: a multiple of R(i + j)^T S depends on j - i alone only if it is 0",
+    ),
     falsifiers={"any gains": {"second": SECOND}, "gains of opposite sign": {"second": -FIRST}},
 )
 def gains_after_rotation(first: sp.Expr = FIRST, second: sp.Expr = FIRST) -> Facts:
@@ -58,8 +62,8 @@ def _one_sided(query: sp.Matrix, token: sp.Matrix, at_query: sp.Expr, at_token: 
 
 
 def _change(affinity: Formula) -> float:
-    """Change of b(8, 0) when all positions are shifted by 3, for one constant probe."""
-    probe = sp.Matrix([4, 0])
+    """Change of b(8, 0) when all positions are shifted by 3, for one constant probe, normalised by RMS."""
+    probe = sp.Matrix([sp.sqrt(2), 0])
 
     def bias(shift: int) -> sp.Expr:
         edges = (affinity(probe, probe, sp.Integer(8 + shift), sp.Integer(token + shift)) for token in range(1, 9))
@@ -88,8 +92,9 @@ def origin(affinity: Formula = _affinity) -> Facts:
     yield "affinity at j + s, l + s = affinity at j, l", lambda: affinity(p, r, j + s, token + s), here
     yield "affinity = p.R2(l - j) r", here, lambda: sp.Matrix(p).dot(turn * sp.Matrix(r))
     one_sided = _change(_one_sided)
-    refute(one_sided < 1, f"one-sided, all probes (4, 0), d_p = 2, slope 1: b(8, 0) changes by {one_sided:.2f}")
-    yield f"one-sided, all probes (4, 0), d_p = 2, slope 1: b(8, 0) changes by {one_sided:.2f} under a shift of 3"
+    example = f"one-sided, all probes (sqrt 2, 0), d_p = 2, slope 1: b(8, 0) changes by {one_sided:.2f}"
+    refute(one_sided < sp.Rational(1, 10), example)
+    yield f"{example} under a shift of 3"
 
 
 @CLAIMS.claim(

@@ -12,12 +12,22 @@ import sympy as sp
 
 from lengthgen.proofs_checks import mutations
 from lengthgen.proofs_checks.claim import Parameters, Refuted, Source, Unsettled
+from lengthgen.proofs_checks.facts import same_by_sympy
 from lengthgen.proofs_checks.mutations import Formulas, changed, with_bias, with_bias_replaced
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory import cacheability, domains, far, laws
 from lengthgen.theory.encodings import absolute, biases, grape, rotary
 from lengthgen.theory.encodings.catalogue import named, with_formulas
-from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser, Parameter, Properties, Recovery
+from lengthgen.theory.encodings.encoding import (
+    KEY,
+    QUERY,
+    Encoding,
+    Law,
+    Normaliser,
+    Parameter,
+    Properties,
+    Recovery,
+)
 from lengthgen.theory.far import FarField
 from lengthgen.theory.zero.sympy_engine import Undecided
 
@@ -368,11 +378,24 @@ def special_case(by: str, formulas: Formulas, recovery: Recovery) -> Facts:
     refute(inside.holds and not stated, f"{inside.reason}: {by} attains it")
     outside = domains.parameters_outside(encoding, assignment) if recovery.function else ()
     refute(not all(parameter.network for parameter in outside), f"not only a network is in the way: {inside.reason}")
-    where = ", positions and length within the trained length" if recovery.within else ""
+    where = f", positions and length within {_longest(by)}" if recovery.within else ""
     same = f"score of {by} = score of {of}" + (" up to a number for each query" if recovery.weights_only else "")
-    yield f"{same} for every key, query and content{where}: {ruling.reason}"
+    yield f"{same} for every query, key up to it and content{where}: {ruling.reason}"
+    if by in _BOTH_SIDES:
+        after = {"query_position": laws.KEY_POSITION, "key_position": laws.KEY_POSITION + laws.DISTANCE}
+        scores = laws.assigned(encoding.score(QUERY, KEY, **after), recovery), named(of).score(QUERY, KEY, **after)
+        yield same_by_sympy("keys after the query", *scores)
     yield inside.reason + (_REACH if recovery.function else "")
     yield _compare_in_torch(by, of)
+
+
+_BOTH_SIDES = ("graph-alibi", "t5-bidirectional")
+"""Encodings that are meant for keys after the query as well, and whose formula of these is another one."""
+
+
+def _longest(name: str) -> str:
+    """Length within which a special case of an encoding holds, in words."""
+    return "the threshold L" if name == "fire" else "the trained length"
 
 
 _REACH = ": on whole distances n - 1 units agree with it at n of them, and so FIRE's 32 at 33 (claim fire-3-width)"
@@ -396,8 +419,11 @@ def _compare_in_torch(by: str, of: str) -> str:
     return f"in torch, float64, at the positions {positions}: logits differ by less than {TOLERANCE:g}"
 
 
-def _different_value(value: sp.Expr) -> sp.Expr:
-    """A different value of a parameter."""
+def _different_value(parameter: Any, value: sp.Expr) -> sp.Expr:
+    """A different value of a parameter; for the buckets of T5 not one for all, which softmax would cancel."""
+    if parameter == biases.T5_WEIGHTS:
+        bucket = sp.Symbol("l", integer=True)
+        return sp.Lambda(bucket, value + bucket)
     if isinstance(value, sp.Lambda):
         return sp.Lambda(value.signature, value.expr + sp.Add(*value.variables))
     return 2 * value + 1 if value.is_finite is not False else sp.Integer(1)
@@ -408,20 +434,45 @@ def _changed(recovery: Recovery, **changes: Any) -> Parameters:
     return {"recovery": replace(recovery, **changes)}
 
 
+def _renamed(symbol: Any, value: sp.Expr) -> bool:
+    """Return whether the value has a parameter of the other encoding of the same name as the symbol it is given to."""
+    bases = {entry.base for entry in value.atoms(sp.Indexed)} if isinstance(symbol, sp.IndexedBase) else value.atoms()
+    return symbol in bases and value != symbol
+
+
+def _containment(encoding: Encoding, recovery: Recovery) -> str:
+    """Return the TeX of a recovery: a limit lies in the closure, and L bounds the length n."""
+    by, of = (rf"\mathrm{{{title}}}" for title in (encoding.title, named(recovery.of).title))
+    parts = (
+        rf"{of}\subset{by}" if recovery.attained else rf"{of}\subset\overline{{{by}}}",
+        r"f\ \text{any function}" if recovery.function else "",
+        r"n\le L" if recovery.within else "",
+    )
+    return r",\ ".join(filter(None, parts))
+
+
 def _recovery_claim(encoding: Encoding, recovery: Recovery) -> None:
     """Add the claim on one recovery that the encoding declares."""
     other = named(recovery.of)
+    shared = " and ".join(str(symbol) for symbol, value in recovery.assignment.items() if _renamed(symbol, value))
     notes = (
-        (recovery.at, f", for {_text(recovery.at)} and no other"),
-        (recovery.within, ", as long as positions and length stay within the trained length"),
-        (not recovery.attained, " (a limit: the parameters' domain does not contain it)"),
-        (recovery.function, " (for a function f that no network of ReLU units equals)"),
+        (shared, f" (on the right {shared} is that of {other.title})"),
+        (recovery.at, f", for {_text(recovery.at)}"),
+        (not encoding.causal and other.causal, f", if {other.title} attends to all keys as well"),
+        (recovery.within, f", as long as positions and length stay within {_longest(encoding.name)}"),
+        (not recovery.attained, " (a limit: not all these values lie in the parameters' domain)"),
+        (
+            recovery.function,
+            " (for a function f that no network of ReLU units equals, special values of the parameters aside)",
+        ),
         (recovery.weights_only, ", up to a number that all keys of a query share, and softmax cancels"),
     )
     notes_told = "".join(note for there, note in notes if there)
     assignment = recovery.assignment
     falsifiers: dict[str, Mapping[str, Any]] = {
-        f"another {parameter}": _changed(recovery, assignment={**assignment, parameter: _different_value(value)})
+        f"another {parameter}": _changed(
+            recovery, assignment={**assignment, parameter: _different_value(parameter, value)}
+        )
         for parameter, value in assignment.items()
     }
     if not recovery.attained:
@@ -441,7 +492,7 @@ def _recovery_claim(encoding: Encoding, recovery: Recovery) -> None:
     CLAIMS.claim(
         f"recovery-{encoding.name}-{other.name}",
         Source(paper=encoding.title, arxiv=encoding.arxiv, place=f"{other.title} as a special case"),
-        rf"\mathrm{{{other.title}}}\subset\mathrm{{{encoding.title}}}",
+        _containment(encoding, recovery),
         statement=f"{encoding.title} is {other.title} at {_text(assignment)}{notes_told}.",
         holds={"by": encoding.name, "formulas": _OWN, "recovery": recovery},
         assumptions=("one plane and one head stand for all of them",),
@@ -450,11 +501,13 @@ def _recovery_claim(encoding: Encoding, recovery: Recovery) -> None:
 
 
 def _text(assignment: Mapping[Any, sp.Expr]) -> str:
-    """Text of the values, such as "s[l] = -log_f[l]" for a family with a value for each member."""
+    """Text of the values, such as "s[l] = -log_f[l]" for a family with a value for each member, or "f(u) = 0"."""
     return ", ".join(
-        f"{parameter[value.variables]} = {value.expr}"
-        if isinstance(parameter, sp.IndexedBase) and isinstance(value, sp.Lambda)
-        else f"{parameter} = {value}"
+        f"{parameter} = {value}"
+        if not isinstance(value, sp.Lambda)
+        else f"{parameter[value.variables]} = {value.expr}"
+        if isinstance(parameter, sp.IndexedBase)
+        else f"{parameter(*value.variables)} = {value.expr}"
         for parameter, value in assignment.items()
     )
 
@@ -471,8 +524,8 @@ for _encoding in with_formulas():
 @CLAIMS.claim(
     "kerple-t5",
     Source(paper="Kerple", arxiv="2205.09921", place="what its kernels can represent"),
-    r"\mathrm{T5}\not\subset\mathrm{Kerple}",
-    assumptions=("r1 > 0, so neither kernel is constant, and softmax sees the difference",),
+    r"\mathrm{T5}\cap\mathrm{Kerple}=\emptyset",
+    assumptions=("r1, r2, p > 0, so neither kernel is constant", "32 buckets to 128; rows of 18 keys or more"),
     falsifiers={
         "at distances with buckets of their own": {"near": 14, "far": 15},
         "with the exponent 0 as well": {"exponent": sp.Integer(0)},

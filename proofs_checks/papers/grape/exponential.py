@@ -277,9 +277,12 @@ def form_by_angle(exponential: Callable[..., grape.PlaneOperator] = _by_angle) -
     "grape-19",
     "comparison with PaTH: products of partial reflections",
     r"H=I-\beta ww^\top:\ H^\top H=I\iff\beta\in\{0,2\},\ \det H=1-\beta,\ "
-    r"\sigma_{\min}\Big(\prod_lH_l\Big)\ge\prod_l|1-\beta_l|",
+    r"0\le\beta_l\le2:\ \sigma_{\min}\Big(\prod_lH_l\Big)\ge\prod_l|1-\beta_l|",
     label="P",
-    assumptions=("|w| = 1, dimension at least 2", "sigma_min(A B) >= sigma_min(A) sigma_min(B) (textbook)"),
+    assumptions=(
+        "|w| = 1, dimension at least 2",
+        "in words: sigma_min(A B) >= sigma_min(A) sigma_min(B) (textbook)",
+    ),
     answers=("orthogonal",),
     falsifiers={
         "2 beta for beta": {"factor": lambda beta: 2 * beta},
@@ -293,8 +296,8 @@ def partial_reflections(
     orthogonal: frozenset[int] = frozenset({0, 2}),
     determinant: Formula = lambda beta: 1 - beta,
 ) -> Facts:
-    """I - beta w w^T with |w| = 1 is orthogonal only for beta = 0 and 2, has determinant 1 - beta, norm 1 for 0 <= beta
-    <= 2, and a product of them shrinks a vector at most by prod |1 - beta_l|.
+    """I - beta w w^T with |w| = 1 is orthogonal only for beta = 0 and 2, has determinant 1 - beta, and norm 1 for 0 <=
+    beta <= 2; a product of them, all with 0 <= beta_l <= 2, shrinks a vector at most by prod |1 - beta_l|.
     """
     beta = sp.Symbol("beta", real=True)
     step = grape.partial_reflection(factor(beta))
@@ -331,7 +334,9 @@ def _rotated(dimension: int) -> sp.Matrix:
     "grape-orientation",
     "Lemma J.1: B in SO(d) with B^T L B = s J on a plane (version 1, and ICLR 2026)",
     r"d=2:\ B^\top L(a,b)B=L(a,b)=-\det(a,b)\,J\quad\forall B\in SO(2)",
-    assumptions=("d >= 3: as at d = 3 with further axes left alone", "other planes: B times a rotation to the plane"),
+    assumptions=(
+        "in words: d >= 3 is as d = 3 with further axes left alone; for other planes B times a rotation to the plane",
+    ),
     printed={"basis": _rotated, "determinant": lambda dimension: 1},
     falsifiers={
         "the exchange is a rotation at d = 2": {"determinant": lambda dimension: 1},
@@ -343,7 +348,7 @@ def plane_form(
     basis: Formula = exchanged, determinant: Callable[[int], int] = lambda dimension: -1 if dimension == 2 else 1
 ) -> Facts:
     """Some orthogonal B brings L(a, b) to s J on its plane; B may be chosen as a rotation for d >= 3, but for d = 2
-    only if det(a, b) < 0 (the lemma has B in SO(d) for every d; e_1, e_2 in the plane need O(2)).
+    only if det(a, b) <= 0 (the lemma has B in SO(d) for every d; e_1, e_2 in the plane need O(2)).
 
     `basis` gives for each dimension an orthogonal B whose first two columns span the plane of e_1 and e_2.
     """

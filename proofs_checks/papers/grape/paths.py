@@ -151,7 +151,7 @@ def _by_key(query: sp.Expr, key: sp.Expr) -> sp.Expr:
 
 
 def _without_endpoint(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """Bias of GRAPE-A with edges that do not depend on the query: -theta (A_j - A_i), here for constant edges."""
+    """Bias of GRAPE-A with one constant slope: all edges are -1."""
     return _gated(query, key, sp.Rational(1, 2), sp.Rational(1, 2))
 
 
@@ -173,7 +173,7 @@ def _rising_edge(row: Formula) -> str:
     "grape-15-monotone",
     "GRAPE-AP as containing GRAPE-A, as the case of edges that do not depend on the endpoint",
     r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l),\ \psi\le0\iff b(j,\cdot)\ \text{non-decreasing},\ b(j,j)=0",
-    assumptions=("psi = alpha log sigma(.) <= 0, as in the paper",),
+    assumptions=("the edges are any numbers <= 0; alpha log sigma(.), as in the paper, is below 0",),
     falsifiers={
         "key-gated biases too": {"inside": {"gated by the key": _by_key}},
         "query-gated biases are none": {"outside": {"gated by the query": _by_query}},
@@ -185,8 +185,8 @@ def monotone_rows(
     outside: Mapping[str, Formula] = {"gated by the key": _by_key},
 ) -> Facts:
     """A bias with b(j, j) = 0 is a path integral with edges <= 0 if and only if it does not fall as the key moves
-    towards the query: GRAPE-A with edges that no query changes is one, as the paper says, and so is query-gated
-    GRAPE-A; key-gated GRAPE-A is not (errata F12 assumes that the paper claims it; its words do not).
+    towards the query: GRAPE-A with a constant slope is one, as the paper says, and so is query-gated GRAPE-A;
+    key-gated GRAPE-A is not for all gates (errata F12 assumes that the paper claims it; its words do not).
     """
     j, i = sp.symbols("j i", integer=True, nonnegative=True)
     for name, row in inside.items():
@@ -263,10 +263,10 @@ def _last_twice(features: Formula, share: sp.Rational) -> Formula:
 
 
 def _rank_of_example(by_query: int, by_key: int) -> int:
-    """Rank of the bias at positions 0, 1, .. with gates 1, 4, 9, ... of queries and 1, 8, 27, ... of keys."""
+    """Rank of the bias of keys 0, 1, .. and queries after them; gates 1, 4, 9, .. of queries, 1, 8, 27, .. of keys."""
 
-    def bias(j: int, i: int) -> sp.Expr:
-        return _gated(*map(sp.Integer, (j, i, by_query * (j + 1) ** 2, by_key * (i + 1) ** 3)))
+    def bias(row: int, i: int) -> sp.Expr:
+        return _gated(*map(sp.Integer, (row + EXAMPLE_SIZE, i, by_query * (row + 1) ** 2, by_key * (i + 1) ** 3)))
 
     return int(DomainMatrix.from_Matrix(sp.Matrix(EXAMPLE_SIZE, EXAMPLE_SIZE, bias)).to_field().rank())
 
@@ -323,7 +323,7 @@ def gates_of_a_pair(
     "Appendix E: caches for gates of query and key, whose generator is that of a pair",
     r"-(j-i)(\lambda^q_j+\lambda^k_i)=[-j\lambda^q_j,\lambda^q_j,-j,1]\cdot[1,i,\lambda^k_i,i\lambda^k_i]",
     assumptions=(
-        "all queries come after all keys in the example with content, so the causal mask hides none of its pairs",
+        "all queries come after all keys in the examples, so the causal mask hides none of their pairs",
         "a score is a product of what the query makes of itself and what the key does, as a cache of keys needs it",
     ),
     answers=("ranks",),
@@ -340,7 +340,7 @@ def gates_of_a_pair(
             "query": lambda position, gate: sp.Matrix(grape.query_features(position, gate)[:3]),
             "key": lambda position, gate: sp.Matrix(grape.key_features(position, gate)[:3]),
         },
-        "the gates exchanged": {"query": grape.key_features},
+        "the key's features for the query too": {"query": grape.key_features},
     },
 )
 def streaming_features(
@@ -469,12 +469,12 @@ def lipschitz_links(link: Formula = paths.log_sigmoid, constant: sp.Rational = s
     """
     z, alpha = sp.symbols("z alpha", real=True)
     x = sp.Symbol("x", positive=True)
-    value, steepness = (expression.subs(z, -sp.log(x)) for expression in (sp.exp(link(z)), link(z).diff(z)))
+    squared, steepness = (expression.subs(z, -sp.log(x)) for expression in (sp.exp(2 * link(z)), link(z).diff(z)))
+    yield _positive("(log sigma)' > 0, so it increases", steepness, x)
+    yield _positive("exp(2 log sigma) < 1, so log sigma < 0", 1 - squared, x)
+    yield _positive(f"(log sigma)' < {constant}", constant - steepness, x)
     steepest = sp.limit(steepness, x, sp.oo)
     refute(steepest < constant, f"the slope tends to {steepest} as z falls, not to {constant}")
-    yield _positive("(log sigma)' > 0, so it increases", steepness, x)
-    yield _positive("exp(log sigma) < 1, so log sigma < 0", 1 - value, x)
-    yield _positive(f"(log sigma)' < {constant}", constant - steepness, x)
     yield "(log sigma)' = 1/(1 + e^z)", lambda: derivative(link(z), z), lambda: 1 / (1 + sp.exp(z))
     yield "softplus' = 1 - (log sigma)'", lambda: derivative(paths.softplus(z), z), lambda: 1 - derivative(link(z), z)
     yield same_by_sympy("exp(softplus) = 1 + e^z > 1", sp.exp(paths.softplus(z)), 1 + sp.exp(z))

@@ -231,8 +231,8 @@ def contextual_phases(phase: Formula = grape.phase, key_action: Formula = _actio
     at = {"query_position": sp.Integer(5), "key_position": sp.Integer(3)}
     score = grape.CONTEXTUAL.score(**at).doit()
     rope = rotary.score(QUERY, KEY, **at, frequency=rate * rotary.FREQUENCY)
-    yield same_by_sympy("Phi_0 = 0", empty_value("phase", phase(sp.S.Zero)), sp.S.Zero)
     yield same_by_sympy("Phi_(j+1) = Phi_j + w_j", longer, before + D + own)
+    yield same_by_sympy("Phi_0 = 0", empty_value("phase", phase(sp.S.Zero)), sp.S.Zero)
     yield (
         "A(Phi_i)^T A(Phi_i + D) = R2(D theta)",
         lambda: key_action(before, theta).T * _action(before + D, theta),

@@ -132,7 +132,7 @@ def extra_coordinates(
     r"\mathrm{diag}\Big(e^{mL},\begin{pmatrix}1&0\\-m\omega&1\end{pmatrix}\Big):\ q^\top e^{(i-j)L}k-\omega(j-i)",
     assumptions=(
         "the content's other planes add their own scores, so every even d follows",
-        "omega > 0 takes in Lambda",
+        "omega > 0 takes in Lambda, one number for a pair of tokens (claim grape-17-features)",
     ),
     printed={"shear": lambda slope: slope * grape.nilpotent().T},
     falsifiers={
@@ -161,12 +161,13 @@ def joint_lift(shear: Formula = lambda slope: -slope * grape.nilpotent(), rotate
 @CLAIMS.claim(
     "grape-12",
     "spectrum and singular values of the unipotent lift",
-    r"\sigma_\pm^2=1+\tfrac{s^2}{2}\pm s\sqrt{1+\tfrac{s^2}{4}},\ \sigma_+\sigma_-=1,\ \kappa=\sigma_+^2,\ "
-    r"1-|s|\|A\|\le\sigma_-\le\sigma_+\le1+|s|\|A\|",
+    r"s>0:\ \sigma_\pm(I+sE)=\sqrt{1+\tfrac{s^2}{2}\pm s\sqrt{1+\tfrac{s^2}{4}}},\ \sigma_+\sigma_-=1,\ "
+    r"\kappa=\sigma_+^2,\ "
+    r"1-s\|A\|\le\sigma_{\min}(I+sA)\le\sigma_{\max}(I+sA)\le1+s\|A\|",
     label="P",
     assumptions=(
         "s > 0; -s has the same singular values",
-        "any A with A^2 = 0 is in orthonormal coordinates [[0, 0], [C, 0]], and with the singular value "
+        "in words: any A with A^2 = 0 is in orthonormal coordinates [[0, 0], [C, 0]], and with the singular value "
         "decomposition of C a direct sum of c_k E and zeros (textbook): s becomes s c_k, the largest is s |A|",
     ),
     falsifiers={
@@ -177,8 +178,9 @@ def joint_lift(shear: Formula = lambda slope: -slope * grape.nilpotent(), rotate
 def stretches(
     values: Formula = grape.shear_singular_values, condition: Formula = grape.shear_condition_number
 ) -> Facts:
-    """I + sE has the one eigenvalue 1, the singular values sqrt(1 + s^2/2 +- s sqrt(1 + s^2/4)) with product 1, the
-    condition number sigma_+^2, all within 1 - s and 1 + s; for any A with A^2 = 0 the same holds with s |A|.
+    """I + sE has the one eigenvalue 1, the singular values sqrt(1 + s^2/2 +- s sqrt(1 + s^2/4)) with product 1 on its
+    two coordinates and 1 on all others, and the condition number sigma_+^2; all are within 1 - s and 1 + s, s > 0, and
+    those of I + sA within 1 - s |A| and 1 + s |A| for any A with A^2 = 0.
     """
     s, rho, x = sp.symbols("s rho x", positive=True)
     N = grape.unipotent(grape.nilpotent(), s)
@@ -197,6 +199,10 @@ def stretches(
     yield "N - I = sE has rank 1 and square 0: one Jordan block of size 2 for each unit of rank"
 
 
+_UNITS = sp.Matrix([[0, 0, 0], [0, 0, 1], [0, 0, 0]]), sp.Matrix([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+"""Matrices A_1, A_2 with A_1^2 = A_2^2 = A_1 A_2 = 0 and A_2 A_1 not 0."""
+
+
 @CLAIMS.claim(
     "grape-13",
     "closure of a dictionary of generators",
@@ -209,20 +215,25 @@ def stretches(
     },
 )
 def dictionary(vanishing: Formula = lambda A, B: (A**2, B**2, A * B, B * A)) -> Facts:
-    """If every A_r^2 and every product A_r A_s of two different generators is 0, every combination of them has square
-    0, so it is unipotent again.
+    """If every A_r^2 and every product A_r A_s of two different generators is 0, every combination A of them has square
+    0, so I + tA = exp(tA) is a unipotent group again.
     """
     weights = sp.symbols("theta_1 theta_2", real=True)
     generators = sp.symbols("A_1 A_2", commutative=False)
     square = sp.expand((weights[0] * generators[0] + weights[1] * generators[1]) ** 2)
-    zero, E = vanishing(*generators), grape.nilpotent()
+    zero, E, (first, second) = vanishing(*generators), grape.nilpotent(), _UNITS
     remaining = sp.expand(square.subs(dict.fromkeys(zero, 0)))
-    squares = f"the squares {(E**2).tolist()} and {(E.T**2).tolist()}, and (A_1 + A_2)^2 = {((E + E.T) ** 2).tolist()}"
-    refute(remaining != 0, f"{remaining} is left: A_1 = E and A_2 = E^T have {squares}")
+    shown = not any(map(any, vanishing(first, second)))
+    units = f"A_1 = {first.tolist()}, A_2 = {second.tolist()} have (A_1 + A_2)^2 = {((first + second) ** 2).tolist()}"
+    refute(remaining != 0, f"{remaining} is left" + (f": {units}" if shown else ""))
     t, u = sp.symbols("t u", real=True)
-    at_t, at_u = (grape.unipotent(E, time) for time in (t, u))
+    (A, _) = generators
+    law = sp.expand((1 + t * A) * (1 + u * A) - 1 - (t + u) * A).subs(A**2, 0)
+    refute(law != 0, f"(I + tA)(I + uA) - I - (t + u)A = {law}")
     yield f"(theta_1 A_1 + theta_2 A_2)^2 = {square} is 0 where {', '.join(map(str, zero))} are"
-    yield "A^2 = 0: (I + tA)(I + uA) = I + (t + u)A", lambda: at_t * at_u, lambda: at_t + u * E
+    yield "A^2 = 0: (I + tA)(I + uA) = I + (t + u)A, and the derivative of I + tA at t = 0 is A"
+    at_t, at_u = (grape.unipotent(E, time) for time in (t, u))
+    yield "(I + tE)(I + uE) = I + (t + u)E", lambda: at_t * at_u, lambda: at_t + u * E
 
 
 def _linear(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
@@ -237,7 +248,7 @@ def _linear(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
     printed={"offset": grape.length_offset},
     falsifiers={
         "the squared length": {"offset": lambda there, here: grape.length_offset(there, here) ** 2},
-        "the difference of the city-block lengths": {
+        "the difference |x + x'| - |y + y'|": {
             "offset": lambda there, here: sp.Abs(here[0] + there[0]) - sp.Abs(here[1] + there[1])
         },
         "the product of the coordinates": {"offset": lambda there, here: (there[0] - here[0]) * (there[1] - here[1])},
