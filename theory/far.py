@@ -131,7 +131,16 @@ def bounded(encoding: Encoding) -> bool | None:
     limit = _limit_of(factor.xreplace({QUERY_POSITION: positions_of(encoding, DISTANCE, _POSITION)[0]}))
     if limit is None or limit.is_infinite:
         return None if limit is None else False
-    unbounded = _any_case(_cases_without_window(encoding), UNBOUNDED)
+    cases = _cases_without_window(encoding)
+    if encoding.positions and not encoding.relation:
+        if encoding.bias and not isinstance(encoding.positions(_POSITION, LENGTH), sp.Indexed):
+            return None  # only positions that are drawn are bounded
+    else:
+        rest, _ = without_query_factor(encoding)
+        cases += _bias_cases(rest, _POSITION + DISTANCE, DISTANCE)
+        if not causal_only(encoding):
+            cases += _bias_cases(rest, _POSITION, _POSITION + DISTANCE)
+    unbounded = _any_case(cases, UNBOUNDED)
     return None if unbounded is None else not unbounded
 
 
@@ -176,13 +185,13 @@ def _argument_with(symbol: sp.Symbol, greatest: sp.Max) -> sp.Expr:
 
 
 def causal_only(encoding: Encoding) -> bool | None:
-    """True if a key after its query would have an unbounded score or no score; None if not decided.
+    """True if a key after its query would have no score, one that grows without bound, or one of arguments never seen.
 
-    A window ends at the query, so keys after it have no score.
+    None if that is not decided. A window ends at the query, so keys after it have no score.
     """
     if encoding.window is not sp.oo:
         return True
-    if encoding.embed or (encoding.positions and not encoding.relation):
+    if encoding.positions and not encoding.relation:
         return False
     encoding, _ = without_query_factor(encoding)
     behind = _POSITION, _POSITION + DISTANCE
@@ -271,7 +280,8 @@ def without_query_factor(encoding: Encoding) -> tuple[Encoding, sp.Expr]:
     rotate = encoding.rotate
     on_query = rotate(QUERY_POSITION, LENGTH)[0].applyfunc(sp.factor)
     bias = sp.factor(encoding.bias(QUERY_POSITION, _POSITION, LENGTH)) if encoding.bias else sp.S.Zero
-    common = set.intersection(*(set(sp.Mul.make_args(entry)) for entry in (*on_query, bias) if entry != 0))
+    parts = [set(sp.Mul.make_args(entry)) for entry in (*on_query, bias) if entry != 0]
+    common = set.intersection(*parts) if parts else set()
     factor = sp.Mul(*(part for part in common if QUERY_POSITION in part.free_symbols))
     if factor == 1 or laws.decide_law(encoding, Law.RELATIVE).holds:
         return unchanged

@@ -159,6 +159,10 @@ def row(name: str, formulas: Formulas, stated: Mapping[str, Any]) -> Facts:
     open_entries = [what for what, value in values.items() if value is None or FarField.UNDECIDED in str(value)]
     other = [what for what, value in values.items() if what not in open_entries and value != stated[what]]
     refute(other, "; ".join(f"{what}: computed {values[what]!s}, stated {stated[what]!s}" for what in other))
+    if FarField.UNDEFINED in values["far keys"]:
+        relative = laws.decide_law(encoding, Law.RELATIVE)
+        refute(bool(relative.holds), f"far keys: no position enters, {relative.reason}")
+        open_entries += [] if relative.holds is False else ["far keys"]
     if open_entries:
         raise Undecided("; ".join(f"{what}: {values[what]}" for what in open_entries))
     for what in _ROW:
@@ -175,7 +179,10 @@ _OTHER_FAR_FIELD: Mapping[FarField, Named] = {
     ),
     FarField.OSCILLATING: ("all tokens at position 0", mutations.at_origin),
     FarField.UNIFORM: ("rotated by RoPE, without damping", _ROTATED),
-    FarField.UNDEFINED: ("rotated by RoPE, without codes", changed(rotate=rotary.ROPE.rotate, embed=None)),
+    FarField.UNDEFINED: (
+        "rotated by RoPE, without codes",
+        changed(rotate=rotary.ROPE.rotate, embed=None, positions=None),
+    ),
 }
 """Behaviour of far keys -> formulas whose far keys behave differently."""
 
@@ -186,7 +193,9 @@ def _other_far_field(encoding: Encoding) -> Named:
     first = FarField(case.rpartition(": ")[2])
     if first is FarField.CONSTANT and others:
         return "the bias times 1 + D", mutations.with_bias_times(lambda query, key: 1 + query - key)
-    if encoding.positions and first is FarField.UNDEFINED:
+    if encoding.normaliser is Normaliser.SIGMOID:
+        return "a bias of -log(1 + D) alone", changed(bias=lambda query, key, length: -sp.log(1 + query - key))
+    if encoding.positions and not encoding.embed and first is FarField.UNDEFINED:
         return "tokens at their own indices", changed(positions=None)
     if encoding.bias and first is FarField.UNDEFINED:
         return "all tokens at position 0", mutations.at_origin
@@ -216,6 +225,25 @@ _RAW_POINTS = changed(
 )
 
 
+_ENTERS = "where the position enters, it does so at some positions and for some values of the parameters, not for all"
+
+
+def _grows_with_query(encoding: Encoding) -> bool:
+    """Return whether all logits of a query have a factor that grows with its position, as log(j + 1) does."""
+    return far.without_query_factor(encoding)[1] != 1
+
+
+def _conditions(encoding: Encoding) -> tuple[str, ...]:
+    """Return the conditions of the row of an encoding that other rows do not have."""
+    conditions = {
+        "positions are drawn below M, which does not grow, and a table has M rows: L = M": encoding.drawn_from,
+        "the distance is the number of hops, in place of j - i": encoding.has_structure,
+        "below W the distance grows with W, and logits are bounded for each W": encoding.window is not sp.oo,
+        "far keys are those of the scores without the query's factor, which grows": _grows_with_query(encoding),
+    }
+    return tuple(condition for condition, there in conditions.items() if there)
+
+
 def _row_claim(encoding: Encoding) -> None:
     """Add the claim on the row of an encoding in the property matrix."""
     stated = _stated(encoding)
@@ -225,6 +253,8 @@ def _row_claim(encoding: Encoding) -> None:
     unbounded = (
         "unbounded logits" if effects <= {*far.UNBOUNDED, FarField.HIDDEN} else "logits unbounded for some parameters"
     )
+    if _grows_with_query(encoding):
+        unbounded = "unbounded logits"
     size = "bounded logits" if stated.bounded else unbounded
     weights = "" if encoding.normaliser is Normaliser.SOFTMAX else f", {encoding.normaliser} weights"
     one_more = Parameter(symbol=sp.Symbol("x"), meaning="none")
@@ -234,12 +264,15 @@ def _row_claim(encoding: Encoding) -> None:
         ("one hook more", mutations.with_another_hook),
         _other_far_field(encoding),
     ]
-    if not (encoding.bias and encoding.positions):  # a bias of random positions is bounded anyway
+    if not encoding.positions or (encoding.rotate and encoding.relation):  # drawn positions bound any bias
         mutated.append(_other_causality(encoding))
     if encoding.normaliser is not Normaliser.SOFTMAX:
         mutated.append(("softmax", changed(normaliser=Normaliser.SOFTMAX)))
     if encoding.embed:
         mutated.append(("codes and (p, p^2) more", mutations.with_codes_that_grow))
+        mutated.append(("all codes 0", changed(embed=lambda position: sp.zeros(2, 1))))
+    elif encoding.drawn_from:
+        mutated.append(("token t at position 2t", changed(positions=lambda index, length: 2 * index)))
     if encoding.name == "legendre":
         mutated.append(("points that go on beyond 1", _RAW_POINTS))
     if encoding.window is not sp.oo:
@@ -254,10 +287,12 @@ def _row_claim(encoding: Encoding) -> None:
             ("a bias of -e^D more", with_bias(lambda query, key, length: -sp.exp(query - key))),
             ("a bias of e^D more", with_bias(lambda query, key, length: sp.exp(query - key))),
         ]
+        if stated.bounded:
+            mutated.append(("less the position of the key", with_bias(lambda query, key, length: -key)))
     CLAIMS.claim(
         f"far-{encoding.name}",
         _source(encoding),
-        r"\lim_{j-i\to\infty} s_{ji}",
+        r"\lim_{d_G(j,i)\to\infty} s_{ji}" if encoding.has_structure else r"\lim_{j-i\to\infty} s_{ji}",
         statement=f"{_title(encoding)}: {use}, {size}{weights}; far keys: {stated.far}; trained numbers: {learned}.",
         holds={
             "name": encoding.name,
@@ -273,8 +308,14 @@ def _row_claim(encoding: Encoding) -> None:
             },
         },
         assumptions=(
-            "content is constant, and so are gates; parameters take all values of their ranges",
+            "content is constant and not 0, and gates, steps, rates and edges are constant too; parameters take all "
+            "values of their ranges",
+            "the key stays at its place while the query moves away, and a length n in the formulas stays the same",
+            "causal use only: keys after the query have no score, or one that grows without bound, or a learned "
+            "function is read beyond the arguments that keys before the query give it",
+            *_conditions(encoding),
             *(("a turn by a multiple of 2 pi a step is left out",) if FarField.OSCILLATING in effects else ()),
+            *((_ENTERS,) if FarField.UNDEFINED in effects else ()),
             "hooks, parameters, trained numbers and weights are those of the record; tests count those of its module",
             "limits of the bias and of D b'(D)/b(D) are those of leading terms, or else sympy's, as are the signs of "
             "the kernel's exponential rates",

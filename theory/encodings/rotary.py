@@ -378,7 +378,7 @@ YARN = replace(
     },
     parameters=(
         *ROPE.parameters,
-        Parameter(SHRINK, "1/s, trained length over new length"),
+        Parameter(SHRINK, "1/s, trained length over new length", domain=sp.Interval.Lopen(0, 1)),
         Parameter(
             YARN_KEPT,
             "share of the frequency that the plane keeps, from `yarn_ramp` or `yarn_index_ramp`",
