@@ -57,6 +57,8 @@ def polynomial_tail(
     short = "and falls short of (1 + r2) D by D - 1, not negative for D >= 1"
     yield short, lambda: (1 + rate) * distance - (1 + rate * distance), lambda: distance - 1
     yield "so the weight at D is D^(-r1) within the factors (1 + r2)^(-r1) and r2^(-r1)"
+    in_block, four = sp.Rational(1, 4), block(sp.Integer(2), sp.Integer(2))
+    refute(four != in_block, f"r1 = 2, block 2: 4 times the weight 4^(-2) at D = 4 is {in_block}, not {four}")
     growth = sp.powsimp(block(level + 1, scale) / block(level, scale))
     at_edge, more = growth.subs(scale, largest_divergent), (1 + largest_divergent) / 2
     slow = f"r1 = {more}: 2^k terms of at least 2^(-{more} (k + 1)) each: the blocks do not even fall to 0"

@@ -61,6 +61,8 @@ def _power(distance: sp.Expr, exponent: sp.Expr, scale: sp.Expr = sp.S.One) -> s
 def power_kernel(kernel: Formula = _power, largest: sp.Rational = sp.Integer(2)) -> Facts:
     """-|x - y|^p is conditionally positive definite for 0 < p <= 2, and for no larger p."""
     exponent, exponents = sp.Symbol("p", positive=True), biases.KERPLE_EXPONENTS
+    value = _form(lambda distance: kernel(distance, largest), *_PAIR)
+    refute(value < 0, f"p = {largest}, x = {_PAIR[0]}, c = {_PAIR[1]}: c^T K c = {value}")
     obstacle = _form(lambda distance: kernel(distance, exponent), *_TRIPLE)
     _require_threshold(obstacle, exponent, largest)
     stated = (exponents.start, exponents.end, exponents.left_open) == (0, largest, True)
@@ -167,8 +169,8 @@ def alibi_case(exponent: int = 1, slopes: int = 1) -> Facts:
     "from a conditionally positive definite kernel to a positive definite one, and softmax; strictness is ours",
     r"K+c\,\mathbf{1}\mathbf{1}^\top\succ 0,\ c=\frac{g-\mathbf{1}^\top K\mathbf{1}+1}{n^2},\ "
     r"g=\max_{\sum w=0}\frac{(w^\top K\mathbf{1})^2}{w^\top Kw};\quad\sigma(s+K+c)=\sigma(s+K)",
-    label="P",
     assumptions=("finitely many distinct real points",),
+    printed={"exponent": 2},
     falsifiers={
         "already with c = 0": {"constant": lambda strength, total, count: sp.S.Zero},
         "with the c at which it is only semidefinite": {"constant": lambda g, total, count: (g - total) / count**2},
@@ -179,10 +181,18 @@ def positive_with_constant(
     constant: Formula = lambda strength, total, count: (strength - total + 1) / count**2, exponent: int = 1
 ) -> Facts:
     """On finitely many distinct points a kernel K that is strictly conditionally positive definite, as -|x - y|^p is
-    for 0 < p < 2, is positive definite once a large constant is added; softmax is not changed by it.
+    for 0 < p < 2, is positive definite once a large constant is added; softmax is not changed by it (the abstract says
+    so of every conditionally positive definite kernel; for -|x - y|^2 no constant is enough).
 
     `constant` takes g, 1^T K 1 and n, where g is the largest (w^T K 1)^2 / (w^T K w) over sum w = 0.
     """
+    triple, weights = _TRIPLE
+    kernel_values = [[_power(sp.Integer(abs(x - y)), sp.Integer(exponent)) for y in triple] for x in triple]
+    row = sp.Matrix([weights]) * sp.Matrix(kernel_values)
+    form, with_ones = row.dot(weights), sp.Add(*row)
+    negative = "so whatever c is, (w + t 1)^T (K + c 1 1^T) (w + t 1) < 0 for small t of the other sign than w^T K 1"
+    singular = f"p = {exponent}, x = {triple}, w = {weights}: w^T K w = {form}, w^T K 1 = {with_ones}"
+    refute(form == 0 != with_ones, f"{singular}, {negative}")
     for points in _POINTS:
         yield _on_points(points, constant, exponent)
     within, cross, total, strength = sp.symbols("A B k g", positive=True)
