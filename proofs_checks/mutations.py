@@ -71,12 +71,13 @@ def no_action(position: sp.Expr, length: sp.Expr) -> Actions:
     return sp.eye(2), sp.eye(2)
 
 
-def _at_origin(*at: sp.Expr) -> tuple[sp.Expr, ...]:
-    """Arguments of a formula with 0 for all positions; the last argument is the length, unless there is one alone."""
-    return (sp.Integer(0),) if len(at) == 1 else (*[sp.Integer(0)] * (len(at) - 1), at[-1])
+def all_at(position: int) -> Formulas:
+    """Place all tokens at one position: the last argument of a formula is the length, unless there is one alone."""
+    place = sp.Integer(position)
+    return at_other_places(False, lambda *at: (place,) if len(at) == 1 else (*[place] * (len(at) - 1), at[-1]))
 
 
-at_origin = at_other_places(False, _at_origin)
+at_origin = all_at(0)
 """All tokens at position 0."""
 at_fixed_length = at_other_places(True, lambda *at: at if len(at) == 1 else (*at[:-1], LENGTH))
 """The formulas for sequences of n tokens at every length."""

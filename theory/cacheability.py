@@ -18,6 +18,7 @@ and does not fall to 0 for one integer k. (3) A table that is constant from some
 recurrence cannot be run backwards.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import sympy as sp
@@ -88,12 +89,21 @@ def _caching_of_all(encoding: Encoding) -> Caching:
         return _decided(None, "scores change when the sequence grows")
     if not encoding.causal:
         return _decided(None, "later tokens change queries and keys: a query attends to all keys")
+    for law in (encoding.relative_key, encoding.bias):
+        if law and not _same_at_own_key(law, encoding):
+            return _undecided("the key of the query itself follows another formula than those before it")
     vectors = _caching_of_vectors(encoding)
     if vectors:
         return vectors
     if encoding.bias is None:
         return _decided(0, "no bias: keys are cached as they are after the actions on them")
     return _caching_of_bias(encoding.bias(*positions_of(encoding, _KEY + _DISTANCE, _KEY), LENGTH), encoding)
+
+
+def _same_at_own_key(law: Callable[..., sp.Expr | sp.Matrix], encoding: Encoding) -> bool:
+    """Return whether the formula of keys before the query, in which D is positive, is right at D = 0 as well."""
+    before, own = (sp.Matrix([law(*positions_of(encoding, query, _KEY), LENGTH)]) for query in (_KEY + _DISTANCE, _KEY))
+    return bool((before.subs(_DISTANCE, 0) - own).applyfunc(lambda entry: sp.simplify(entry.doit())).is_zero_matrix)
 
 
 def _caching_of_vectors(encoding: Encoding) -> Caching | None:
@@ -124,7 +134,7 @@ def _caching_of_bias(bias: sp.Expr, encoding: Encoding) -> Caching:
             cases=(Width(width=products),), reason=f"{products} products of a number of the query and the key"
         )
     if _sum_depends_on_query(bias):
-        return _decided(None, "the sum from key to query depends on the query, so every matrix occurs as a bias")
+        return _decided(None, "the sum from key to query depends on the query, so rows of the bias share no numbers")
     separated = _coefficient_matrix(bias)
     if separated is not None:
         return _decided(separated.rank(simplify=True), "the rank of the coefficients of query and key")
@@ -160,7 +170,7 @@ def _number_of_products(bias: sp.Expr) -> sp.Expr | None:
     """Number of terms of a sum over coordinates c of u[j, c] w[i, c], times a constant; None for any other bias.
 
     The matrix with these entries is a product of a matrix of the queries and one of the keys.  With free entries, and
-    as many positions as terms, its rank is the number of terms.
+    2r - 1 positions or more for r terms, so that r queries come after r keys, its rank is the number of terms.
     """
     constant, total = bias.as_independent(_KEY, _DISTANCE, as_Add=False)
     if not isinstance(total, sp.Sum) or constant == 0 or len(total.limits) > 1:

@@ -343,14 +343,15 @@ def _entries(expression: sp.Expr, encoding: Encoding, families: set[Family]) -> 
 
 def _norm_sides(encoding: Encoding) -> tuple[Pair, ...]:
     """Squared norms of query and key after and before the encoding acts on them."""
-    position = KEY_POSITION
+    place_of = encoding.positions or (lambda index, length: index)
 
     def squared_norm(index: int, content: sp.Matrix) -> sp.Expr:
-        added = encoding.embed(position) if encoding.embed else sp.zeros(2, 1)
-        actions = encoding.rotate(position, LENGTH) if encoding.rotate else (sp.eye(2), sp.eye(2))
+        place = place_of(KEY_POSITION, LENGTH)
+        added = encoding.embed(place) if encoding.embed else sp.zeros(2, 1)
+        actions = encoding.rotate(place, LENGTH) if encoding.rotate else (sp.eye(2), sp.eye(2))
         acted = actions[index] * (content + added)
         if encoding.relative_key and content is KEY:
-            acted = acted + encoding.relative_key(position + DISTANCE, position, LENGTH)
+            acted = acted + encoding.relative_key(place_of(KEY_POSITION + DISTANCE, LENGTH), place, LENGTH)
         return acted.dot(acted)
 
     return tuple(

@@ -22,6 +22,7 @@ from lengthgen.theory.encodings.encoding import (
     KEY,
     QUERY,
     Encoding,
+    Family,
     Law,
     Normaliser,
     Parameter,
@@ -41,7 +42,17 @@ CLAIMS = PaperClaims(Source(paper="", arxiv=""))
 
 def _title(encoding: Encoding) -> str:
     """Return the title of an encoding; with the default of an option that makes it another encoding."""
-    return encoding.title + (", rescaled beyond training as by default" if encoding.name == "legendre" else "")
+    return encoding.title + _DEFAULTS.get(encoding.name, "")
+
+
+_DEFAULTS: Mapping[str, str] = {
+    "legendre": ", rescaled beyond training as by default",
+    "seqpe": ", with codes as a bias as by default",
+    "bam": ", with its location at 0 as by default",
+    "bam-ssmax": ", with its location at 0 as by default",
+    "wavelet": ", with Ricker's wavelet as by default",
+}
+"""Encoding -> the default of an option that makes it another encoding."""
 
 
 def _source(encoding: Encoding) -> Source:
@@ -54,13 +65,20 @@ def _stated(encoding: Encoding) -> Properties:
     return encoding.properties
 
 
-_CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION, Law.RELABELLING)
+_WEAKENING = (Law.RELABELLING, Law.RELATIVE, Law.TRANSLATION)
+"""Laws of which formulas that keep one often keep those after it as well."""
+
+
+def _in_order(kept: frozenset[Law]) -> Iterable[Law]:
+    """Return the laws so that each falsifier meets the law of its own first; those that fail go by `_WEAKENING`."""
+    failing = (law for law in _WEAKENING if law not in kept)
+    return Law.NORM, *failing, Law.STREAMING, *(law for law in Law if law in kept and law in _WEAKENING)
 
 
 def laws_kept(name: str, formulas: Formulas, kept: frozenset[Law]) -> Facts:
     """Decide which of the laws an encoding keeps, and that it declares exactly these."""
     encoding = formulas(named(name))
-    for law in _CHEAPEST_FIRST:
+    for law in _in_order(kept):
         ruling = laws.decide_law(encoding, law)
         if ruling.holds is None:
             raise Undecided(f"{law}: {ruling.reason}")
@@ -68,6 +86,10 @@ def laws_kept(name: str, formulas: Formulas, kept: frozenset[Law]) -> Facts:
         refute(ruling.holds != (law in kept), f"{law}: {answer}, {ruling.reason}")
         yield f"{law} {answer}: {ruling.reason}"
     refute(set(encoding.laws) != kept, f"{name} declares {', '.join(encoding.laws) or 'nothing'}")
+    if name in _BOTH_SIDES and Law.RELATIVE in kept:
+        later, shift = {"query_position": sp.Integer(0), "key_position": laws.DISTANCE}, laws.SHIFT
+        shifted = {place: position + shift for place, position in later.items()}
+        yield same_by_sympy("keys after the query", encoding.score(**shifted), encoding.score(**later))
 
 
 _BREAKING_FORMULAS: Mapping[Law, Named] = {
@@ -95,9 +117,8 @@ _KEEPING_FORMULAS: Mapping[Law, Named] = {
         lambda encoding: with_bias(lambda query, key, length: query)(mutations.at_origin(encoding)),
     ),
     Law.STREAMING: ("the formulas of one length at all lengths", mutations.at_fixed_length),
-    Law.RELABELLING: ("all tokens at position 0", mutations.at_origin),
 }
-"""Broken law -> formulas that keep it. For norms these depend on the encoding: see `_keeping_norms`."""
+"""Broken law -> formulas that keep it. For norms and relabelling these depend on the encoding."""
 
 
 def _keeping_norms(encoding: Encoding) -> Named:
@@ -109,10 +130,36 @@ def _keeping_norms(encoding: Encoding) -> Named:
     return "rotated by RoPE, without stretching", _ROTATED
 
 
+_NONE_BEFORE = "histograms move with their tokens, so a shift puts no token before those that are counted"
+
+
+def _of_prefix(parameter: Parameter) -> bool:
+    """Return whether a parameter is computed from all tokens up to an index."""
+    return parameter.family is Family.PREFIX
+
+
+def _keeping_order(encoding: Encoding) -> Named:
+    """Name of formulas that do not see the order of tokens, and the formulas; actions stretch as before."""
+    if any(map(_of_prefix, encoding.parameters)):
+        return "one code for all tokens", changed(embed=lambda position: sp.Matrix([1, 0]))
+    place = 1 if encoding.rotate else 0
+    return f"all tokens at position {place}", mutations.all_at(place)
+
+
 def _mutated_laws(encoding: Encoding) -> Iterable[Named]:
     """Return, for each law, named formulas that keep it if and only if the encoding's own formulas break it."""
-    keeping = {**_KEEPING_FORMULAS, Law.NORM: _keeping_norms(encoding)}
+    keeping = {**_KEEPING_FORMULAS, Law.NORM: _keeping_norms(encoding), Law.RELABELLING: _keeping_order(encoding)}
     return [(_BREAKING_FORMULAS if law in encoding.laws else keeping)[law] for law in Law]
+
+
+_LAW_TEX: Mapping[Law, str] = {
+    Law.RELATIVE: r"s_{j+s,\,i+s}=s_{ji}",
+    Law.TRANSLATION: r"w_{j+s,\,i+s}=w_{ji}",
+    Law.NORM: r"\lVert\tilde q_j\rVert=\lVert q_j\rVert,\ \lVert\tilde k_i\rVert=\lVert k_i\rVert",
+    Law.STREAMING: r"s_{ji}^{(n+1)}=s_{ji}^{(n)}",
+    Law.RELABELLING: r"s_{\pi j,\,\pi i}=s_{ji}",
+}
+"""Law -> its formula, s the scores and w the weights."""
 
 
 def _laws_claim(encoding: Encoding) -> None:
@@ -121,14 +168,20 @@ def _laws_claim(encoding: Encoding) -> None:
     CLAIMS.claim(
         f"laws-{encoding.name}",
         _source(encoding),
-        r"s_{j+s,\,i+s}=s_{ji}\ \text{and the like}",
+        r",\quad ".join(_LAW_TEX[law] for law in Law if law in kept) or r"s_{j+s,\,i+s}\ne s_{ji}\ \text{and the like}",
         statement=f"{_title(encoding)} keeps exactly these laws: "
         f"{', '.join(law for law in Law if law in kept) or 'none'}.",
         holds={"name": encoding.name, "formulas": _OWN, "kept": kept},
         assumptions=(
             "one plane and one head stand for all: the others differ only in the values of parameters",
             "a shift or permutation of positions moves the tokens too, and with them what is computed from them "
-            "(gates, rates, potentials) or given on pairs of them (distances); no score depends on the mask",
+            "(gates, rates, potentials) or given on pairs of them (distances); scores are compared, not masks",
+            "a law holds if it does for all values of the parameters and all contents, and fails if some break it; "
+            "all laws but streaming compare sequences of one length, and all but relabelling keys up to the query",
+            "in words: counterexamples take free numbers for the members of families and for functions, and values "
+            "that the encoding can have break the same laws",
+            *((_NONE_BEFORE,) if any(map(_of_prefix, encoding.parameters)) else ()),
+            *((_ONE_OFFSET,) if encoding.consecutive else ()),
         ),
         answers=("kept",),
         falsifiers=_falsifiers(_mutated_laws(encoding)),
@@ -230,7 +283,7 @@ _ENTERS = "where the position enters, it does so at some positions and for some 
 
 def _grows_with_query(encoding: Encoding) -> bool:
     """Return whether all logits of a query have a factor that grows with its position, as log(j + 1) does."""
-    return far.without_query_factor(encoding)[1] != 1
+    return bool(far.without_query_factor(encoding)[1] != 1)
 
 
 def _conditions(encoding: Encoding) -> tuple[str, ...]:
@@ -335,6 +388,23 @@ def width(name: str, formulas: Formulas, stated: str) -> Facts:
     yield f"width {caching}: {caching.reason}"
 
 
+_DRAWN_ANEW = "positions are drawn anew for each length"
+_ONE_OFFSET = "the random offset of a text is drawn once and stays as the text grows, within the rows of the table"
+
+
+def _width_tex(stated: str) -> str:
+    """TeX for a width: the score as products of per-token vectors of content and r more coordinates, or no r."""
+    if stated == "0":
+        return rf"s_{{ji}}=\tilde q_j\cdot\tilde k_i,\quad\tilde q_t,\tilde k_t\ {_ONCE_READ}"
+    size = "r" if stated == "none" or ":" in stated else stated
+    none = r"\text{no}\ r\ \text{has}\ " if stated == "none" else ""
+    product = r"s_{ji}=\tilde q_j\cdot\tilde k_i+u_j\cdot v_i"
+    return rf"{none}{product},\quad u_t,v_t\in\mathbb{{R}}^{{{size}}}\ {_ONCE_READ}"
+
+
+_ONCE_READ = r"\text{fixed once}\ t\ \text{is read}"
+
+
 def _width_text(stated: str) -> str:
     """Statement for a width: "none", a number, or widths by case of a parameter."""
     if stated == "none":
@@ -382,19 +452,32 @@ def _other_widths(encoding: Encoding) -> list[Named]:
     return [("the bias of ALiBi", _LINEAR)]
 
 
+_OF_A_BIAS = (
+    "logits are to be equal, not weights alone: softmax ignores a term of the query, such as m j of ALiBi",
+    "the sequence has 2r - 1 tokens or more for a width r; shorter ones need fewer coordinates",
+    "in words: keys after the query may have any entry, as late queries and early keys alone make the rank; "
+    "a bias of the distance has a width only if it follows a linear recurrence (Kronecker)",
+)
+"""Assumptions on the width of a bias."""
+
+
 def _width_claim(encoding: Encoding) -> None:
     """Add the claim on the width of one encoding."""
     stated = _stated(encoding).width
     CLAIMS.claim(
         f"cache-{encoding.name}",
         _source(encoding),
-        r"b(j,i)=u_j\cdot v_i,\quad u_j,v_i\in\mathbb{R}^r\ \text{fixed once}\ j\ \text{is read}",
+        _width_tex(stated),
         statement=f"{_title(encoding)}: {_width_text(stated)}.",
         holds={"name": encoding.name, "formulas": _OWN, "stated": stated},
         assumptions=(
             "gates, edges and table entries are free numbers; the width is for generic values of parameters",
             "a key's vector may hold what the tokens before it have summed up to",
-            "a query is asked again at every later length; positions that are drawn are drawn anew for each length",
+            "a query is asked again at every later length",
+            *(("attention is causal",) if encoding.name not in _BOTH_SIDES else ()),
+            *((_ONE_OFFSET if encoding.consecutive else _DRAWN_ANEW,) if encoding.drawn_from else ()),
+            *(_OF_A_BIAS if stated != "0" and (encoding.bias or encoding.relative_key) else ()),
+            *(("the window holds two keys or more",) if encoding.window is not sp.oo else ()),
         ),
         answers=("stated",),
         falsifiers=_falsifiers(_other_widths(encoding)),
