@@ -243,6 +243,7 @@ def toeplitz_rank(bias: Formula = _two_sided, rank: Formula = lambda positions: 
         "moving column T past T - 2 others: det = (-m)^T (-1)^(T-1) (T-1) 2^(T-2), not 0; in numbers as well for "
         "T = 2 .. 8 (T = 3: 4 (-m)^3)"
     )
+    refute(rank(LENGTH) != LENGTH, f"on {LENGTH} positions the determinant is not 0, so the rank is not {rank(LENGTH)}")
     yield (
         "in dimension N the matrix is a product through N columns, exp((j - i) A) = exp(jA) exp(-iA), of rank N at "
         "most: on T positions N >= T, and on all of Z no N is enough"

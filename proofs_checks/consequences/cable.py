@@ -38,6 +38,7 @@ def gate_of_one(step: Formula = text_step, gate_of: Formula = lambda step: sp.ex
     refute(gate_of(step(-down)) != 1, f"z = -1: the gate is {sp.N(gate_of(step(sp.S.NegativeOne)), 4)}, not 1")
     one_more = "step: e^B of a path with one token more = e^B times its gate"
     yield one_more, lambda: sp.exp(minus_gated(longer)), lambda: sp.exp(minus_gated(D)) * gate_of(s)
+    yield same_by_sympy("the step at z >= 0 is z", step(down), down)
     yield "the gate is 1 at every z <= 0, which no sigmoid is"
     yield same_by_sympy("and its derivative at z < 0 is 0: no gradient", derivative(step(z), z), sp.S.Zero)
 
@@ -179,7 +180,7 @@ def after_a_prefix(weight: Formula = sigmoid, kept: Formula = lambda S_j, S_i: S
 )
 def tail(law: Formula = paths.cable_logarithm, power: sp.Expr = sp.Integer(2), finite: bool = True) -> Facts:
     """With equal steps the weights of K-Cable fall like the distance to the power -2: their sum is finite, and ALiBi's
-    exponential weights are ever smaller beside them.
+    exponential weights divided by them tend to 0.
 
     `power` is -D B'(D) for D to infinity; `finite` says if the sum of the weights over all whole distances is finite.
     """

@@ -179,7 +179,7 @@ def _bfloat16(value: Any) -> Any:
 @CLAIMS.claim(
     "fox-11",
     "running sums of log gates in the released code",
-    r"|\hat D-D|\le1.01\,nu\,|D|\ \text{over its own }n\text{ gates};\quad |\hat c_j-\hat c_i-D|\sim u\,|c|",
+    r"|\hat D-D|\le1.01\,nu\,|D|\ \text{over its own }n\text{ gates};\quad |\hat c_j-\hat c_i-D|>1.01\,nu\,|D|",
     strength=Strength.NUMERIC,
     falsifiers={
         "float32 prefix over the whole sequence": {"path_sum": global_prefix},

@@ -251,8 +251,11 @@ def equal_atoms(normaliser: Formula = lambda logit, logits: sp.exp(logit) / sp.A
         distances = shortest_distances(graph_of(edges)).tolist()
         rows = [[biases.graph_alibi_bias(_HALVING, hops=sp.Integer(hops)) for hops in row] for row in distances]
         sums = [sp.Add(*(normaliser(logit, logits) for logit in logits)) for logits in rows]
-        refute(len(set(sums)) > 1, f"{name}, m = log 2: the atoms' outputs are {sums} times their value")
+        refute(any(total != 1 for total in sums), f"{name}, m = log 2: the atoms' outputs are {sums} times their value")
     x, w, R = sp.symbols("x w R", positive=True)
+    pair = sp.symbols("a b", real=True)
+    total = sp.cancel(sp.together(sp.Add(*(normaliser(logit, pair) for logit in pair))))
+    yield same_by_sympy("logit a, and b for all others, whose e^logit sum to e^b: total weight", total, sp.S.One)
     yield "output of a row: weights w and R, together, of the value x", lambda: (w * x + R * x) / (w + R), lambda: x
     yield (
         "so attention returns the common value at every node, and MLPs and norms act on each node alike: by "

@@ -119,7 +119,8 @@ def order(
 
     `ties` are the versions of `steps` in which a step may be 0, so that two keys have the same bias.
     """
-    z, r, g = sp.Symbol("z", real=True), sp.Symbol("r", nonnegative=True), sp.Symbol("g", positive=True)
+    z, g = sp.Symbol("z", real=True), sp.Symbol("g", positive=True)
+    D, r, s = sp.Symbol("D", nonnegative=True), sp.Symbol("r", nonnegative=True), sp.Symbol("s", positive=True)
     added, with_ties = next_term("D", text_distance, i, j), set()
     _require_sign("the gate", gate, strict=True)
     yield f"the gate {gate(z)} is positive"
@@ -133,13 +134,16 @@ def order(
         yield f"{version}: the step {step(z)} is {'positive' if dead is None else f'0 at z = {dead}'}"
     one_step = empty_value("D_j,j+1", text_distance(j, j + 1))
     at_query = bias(empty_value("D", text_distance(i, i)), g)
-    change = sp.expand(bias(one_step.subs(one_step, r), g) - at_query)
-    farther = f"a key one token farther away has a bias that is greater by {change.subs({r: 1, g: 1})}"
-    refute(not change.is_nonpositive, f"s = 1, g = 1: {farther}")
+    change = sp.expand(bias(D + one_step.subs(one_step, r), g) - bias(D, g))
+    risen = change.subs({D: 0, r: 1, g: 1})
+    refute(risen > 0, f"s = 1, g = 1: a key one token farther away has a bias that is greater by {risen}")
+    if not (change.is_nonpositive and change.subs(r, s).is_negative):
+        raise Undecided(f"the sign of {change} is not known for D >= 0 and a step r")
     next_step = sp.Symbol(str(paths.CABLE_RECTIFIED[j + 1]), real=True)
     yield same_by_sympy("B_ii = 0", at_query, sp.S.Zero)
     yield same_by_sympy("each token on the path adds one step", added, next_step)
-    yield f"B_i-1,j - B_i,j = {change} <= 0, with r a step: by induction B <= 0, and no nearer key has less"
+    yield f"B_i-1,j - B_i,j = {change} <= 0, with r a step, and < 0 for r > 0"
+    yield "by induction B <= 0, and no nearer key has less"
     versions = sorted(with_ties) or "no version"
     refute(with_ties != ties, f"a step is 0 at some logit in {versions}, not in {sorted(ties)}")
 
