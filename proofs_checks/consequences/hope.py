@@ -22,7 +22,10 @@ CLAIMS = PaperClaims(SOURCE)
     r"\Pr=\tfrac14\Big(1+\tfrac4{\pi^2}\big(\chi_2(r)-\ln r\,\mathrm{artanh}\,r\big)\Big),\quad "
     r"r=\tfrac{\theta'-\theta}{\theta'+\theta}",
     strength=Strength.INTERVAL,
-    assumptions=("one plane, D over the reals from 0 on",),
+    assumptions=(
+        "one plane, D over the reals from 0 on",
+        "in words: P/2 and N/2 are independent, each a product of two independent standard normals",
+    ),
     answers=("share",),
     falsifiers={
         "theta' = 2": {"damping": sp.Integer(2)},
@@ -35,7 +38,7 @@ def gaussian_share(
     damping: sp.Rational = sp.Rational(11, 10),
     share: Sequence[sp.Rational] = (sp.Rational(2695, 10000), sp.Rational(2696, 10000)),
 ) -> Facts:
-    """27 % of independent standard normal q and k, at theta = 1 and theta' = 1.1, have a score that never rises with
+    """26.95 % of independent standard normal q and k, at theta = 1 and theta' = 1.1, have a score that never rises with
     the real distance D >= 0.
 
     P/2 and N/2 are independent, each a product of two independent standard normals. With r = slow/fast the margins are
@@ -72,6 +75,7 @@ def gaussian_share(
     assumptions=(
         "one plane; in a head each key has the sum of its planes, over sqrt(d)",
         "finite content, any T and distances",
+        "in words: logits are in [-C, C]; a weight is least if its logit is -C and all others C, largest if reversed",
     ),
     falsifiers={
         "theta' below theta": {"damping": lambda theta, gap: theta - gap},
@@ -163,7 +167,10 @@ def diagonal(
     "one damping theta' for all planes, with RoPE's frequencies",
     r"\#\{l: e^{-64(\theta'-\theta_l)}>10^{-3}\}\le 1",
     strength=Strength.INTERVAL,
-    assumptions=("any theta' > max theta = 1, base 10000", "the slow channel, which bounds the plane's signal"),
+    assumptions=(
+        "any theta' > max theta = 1; the larger it is, the less is kept; base 10000",
+        "the slow channel, which bounds the plane's signal",
+    ),
     answers=("planes",),
     falsifiers={
         "at distance 8": {"distance": 8},

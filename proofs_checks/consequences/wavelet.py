@@ -103,7 +103,8 @@ def far_field(psi: Formula = ricker, widths: int = 6, first: int = 783) -> Facts
     yield same_by_sympy("to its limit 0, so that |psi| falls", sp.limit(psi(t), t, sp.oo), sp.S.Zero)
     yield f"|psi({widths})| = {short(abs(ball(edge)))} < 10^-6, by enclosure"
     yield (
-        f"at D = b_max + {widths} a_max + f with b_max = b + e, a_max = a + e: t = (D - b)/a is {widths} and more",
+        f"every D >= b_max + {widths} a_max is (b + e) + {widths} (a + e) + f for some e, f >= 0, as for e = 0: "
+        f"t = (D - b)/a is {widths} and more",
         lambda: ((b + e) + widths * (a + e) + f - b) / a - widths,
         lambda: (e + widths * e + f) / a,
     )

@@ -108,8 +108,8 @@ def overflow(zeta: Formula = _zeta, scale_base: int = 512, first_infinite: int =
     falsifiers={"with a rotation": {"frequency": sp.Symbol("omega", positive=True)}},
 )
 def real_hope(frequency: sp.Expr = sp.S.Zero) -> Facts:
-    """xPos without rotation, with a free rate for each channel, is real HoPE in another basis; with a rotation by no
-    multiple of pi it is not.
+    """xPos without rotation, with a free rate for each channel, is real HoPE in another basis, with a theta' of its own
+    in each plane; with a rotation by no multiple of pi it is not.
     """
     offset, theta, damping, slow, fast = sp.symbols("D theta theta' a b", real=True)
     cone, rates = sp.Matrix([[1, 1], [1, -1]]), sp.Matrix([damping - theta, damping + theta])

@@ -34,7 +34,9 @@ def _slowed(plane: sp.Expr, head_dim: sp.Expr, scale: sp.Expr) -> sp.Expr:
     },
 )
 def between_none_and_all(factor: Formula = _slowed) -> Facts:
-    """Every plane is slowed by a factor between 1 and s, a slower plane by no less than a faster one."""
+    """Every plane is slowed by a factor between 1, for the fastest plane, and s, for the slowest; a slower plane by no
+    less than a faster one.
+    """
     plane, head_dim = yarn.PLANE, yarn.HEAD_DIM
     logarithm = yarn.logarithm(factor(plane, head_dim, yarn.SCALE))
     step = logarithm.subs(plane, plane + 1) - logarithm

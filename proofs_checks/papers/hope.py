@@ -416,7 +416,10 @@ def _compare_scores(query: Pair, key: Formula) -> None:
     "hope-8",
     "Eq. 13, discrimination, and the key constructed for it",
     r"P>0,\ N=-P\,\tfrac{\theta'-\theta}{\theta'+\theta}e^{2\theta r}\ \Rightarrow\ \arg\max_{D\in\mathbb Z}s(D)=r",
-    assumptions=("q1 is neither q2 nor -q2 in some plane; the key is 0 in the others", "theta' > theta > 0, r >= 0"),
+    assumptions=(
+        "q1 is neither q2 nor -q2 in some plane; the key is 0 in the others",
+        "theta' > theta > 0, r >= 0 an integer",
+    ),
     printed={"key": boosted_query},
     falsifiers={
         "query on the light cone": {"query": (sp.Integer(1), sp.Integer(1))},

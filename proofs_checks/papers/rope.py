@@ -111,7 +111,7 @@ _CONTENTS = {
             "bound": lambda content, angles: rotary.decay_bound([weight - content[-1] for weight in content], angles)
         },
         "the last partial sum left out": {"bound": lambda content, angles: rotary.decay_bound(content, angles[:-1])},
-        "twice the bound is attained": {"bound": lambda content, angles: 2 * rotary.decay_bound(content, angles)},
+        "half the bound": {"bound": lambda content, angles: rotary.decay_bound(content, angles) / 2},
     },
 )
 def decay_is_a_bound(

@@ -49,7 +49,10 @@ def _asymmetry(name: str, vector: Formula) -> str:
     "relative position",
     r"q\cdot p_{m+s,n+s}=q\cdot p_{mn},\quad b=1:\ p_{mn}\ne p_{nm}",
     label="P",
-    assumptions=("one plane stands for all: the others differ only in scales and shifts",),
+    assumptions=(
+        "one plane stands for all: the others differ only in scales and shifts",
+        "not symmetric: the vector with the scales 1 and 2",
+    ),
     falsifiers={
         "vectors of the query's position": {"vector": lambda m, n, **psi: relations.wavelet_vector(m, 0 * n, **psi)},
         "vectors of the absolute distance": {
@@ -265,6 +268,7 @@ def windows(slopes: Callable[[int], Sequence[sp.Expr]] = biases.alibi_slopes) ->
     m, D = sp.symbols("m D", positive=True)
     window = sp.log(1000) / m
     lengths = [window.subs(m, slope) for slope in slopes(8)]
+    refute(len(lengths) != 8, f"8 heads have {len(lengths)} windows")
     for head, length in enumerate(lengths, start=1):
         expected = sp.log(1000) * 2**head
         wrong = sp.expand(length - expected) != 0

@@ -54,13 +54,6 @@ def scaled_frequencies(base: Formula = rotary.ntk_base) -> Facts:
     )
     slowed = scaled - plain
     factor = logarithm(rotary.ntk_factor(rotary.ntk_share(PLANE, head_dim=HEAD_DIM), scale=SCALE))
-    listings = []
-    for head_dim in (4, 8):
-        thetas = rotary.frequencies(head_dim, BASE)
-        pairs = zip(rotary.ntk_frequencies(head_dim, BASE, scale=SCALE), thetas, strict=True)
-        listed = sp.Matrix([logarithm(value / theta) for value, theta in pairs])
-        due = [slowed.subs({_HEAD_DIM_LESS_2: head_dim - 2, PLANE: plane}) for plane in range(len(thetas))]
-        listings.append(same_by_sympy(f"d = {head_dim}: the listed frequencies", listed, sp.Matrix(due)))
     i, j = sp.symbols("i j", real=True)
     at = {"query_position": j, "key_position": i}
     slow = rotary.score(QUERY, KEY, **at, frequency=rotary.FREQUENCY * rotary.NTK_FACTOR)
@@ -69,7 +62,12 @@ def scaled_frequencies(base: Formula = rotary.ntk_base) -> Facts:
     yield "the score is RoPE's at theta times the factor", lambda: rotary.NTK.score(**at), slow
     yield "theta'_0 = theta_0", lambda: slowed.subs(PLANE, 0), sp.Integer(0)
     yield "theta'_l = theta_l / s at l = d/2 - 1", lambda: slowed.subs(PLANE, LAST), -LOG_SCALE
-    yield from listings
+    for head_dim in (4, 8):
+        thetas = rotary.frequencies(head_dim, BASE)
+        pairs = zip(rotary.ntk_frequencies(head_dim, BASE, scale=SCALE), thetas, strict=True)
+        listed = sp.Matrix([logarithm(value / theta) for value, theta in pairs])
+        due = [slowed.subs({_HEAD_DIM_LESS_2: head_dim - 2, PLANE: plane}) for plane in range(len(thetas))]
+        yield same_by_sympy(f"d = {head_dim}: the listed frequencies", listed, sp.Matrix(due))
 
 
 @CLAIMS.claim(
@@ -210,7 +208,7 @@ def inverse(
     plane_with: Formula = rotary.yarn_plane_with, rounding: Callable[[Any, Any, int], tuple[int, int]] = _clamped
 ) -> Facts:
     """The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; the code's
-    ramp falls between c(beta) and c(alpha), rounded to integers and clamped to 0 and d - 1, at 3 settings.
+    ramp falls between c(beta) and c(alpha), rounded outwards to integers and clamped to 0 and d - 1, at 3 settings.
     """
 
     def turned(number: sp.Expr, head_dim: sp.Expr, base: sp.Expr, trained: sp.Expr) -> sp.Expr:

@@ -68,6 +68,9 @@ def noisy_count(
         (over(law(tokens, count + 1, share)) - 1) * (count + 1) * (1 - share),
         (tokens + 1) * share - (count + 1),
     )
+    part = point / (1 + point)  # any number of (0, 1)
+    stated = mode(tokens, share).replace(sp.floor, lambda value: value - part)
+    yield same_by_sympy("the mode is (t + 1) p, rounded down", stated, (tokens + 1) * share - part)
     yield "so masses rise up to floor((t + 1) p), the mode: it is t only while t (1 - p) <= p"
 
 
