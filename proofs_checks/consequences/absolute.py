@@ -1,6 +1,6 @@
 """Sinusoidal codes (arXiv 1706.03762), learned tables (arXiv 1705.03122): what they tell apart; neither is relative."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 from math import lcm
 
 import sympy as sp
@@ -75,7 +75,7 @@ def squared_norm(code: Formula = _code, total: Formula = lambda width: width / 2
     answers=("repeats",),
     falsifiers={
         "real positions": {"domain": sp.S.Reals},
-        "base 100": {"frequency": lambda plane, head_dim: rotary.frequency(plane, head_dim=head_dim, base=100)},
+        "base 1000": {"frequency": lambda plane, head_dim: rotary.frequency(plane, head_dim=head_dim, base=1000)},
         "all frequencies in 2 pi Q": {"frequency": lambda plane, head_dim: 2 * sp.pi / (plane + 3)},
     },
 )
@@ -94,6 +94,7 @@ def injective(
         ratios = [turn / turns[0] for turn in turns]
         if not all(ratio.is_rational for ratio in ratios):
             facts_on_reals.append(f"width {width}: the codes of all real positions differ")
+            refute(width == 4, facts_on_reals[-1])
             continue
         repeat = 2 * sp.pi / turns[0] * lcm(*(int(sp.denom(ratio)) for ratio in ratios))
         facts_on_reals.append(f"width {width}: real positions {repeat} apart share a code")
@@ -121,7 +122,9 @@ def injective(
     assumptions=("contents x, y and W are free",),
     falsifiers={
         "relative for every W": {"relative": lambda weights: True},
-        "relative for turns W": {"relative": lambda weights: weights[0, 0] == weights[1, 1] == 0},
+        "relative for a quarter turn W": {
+            "relative": lambda weights: weights in (sp.zeros(2, 2), sp.Matrix([[0, 1], [-1, 0]]))
+        },
         "relative for W = diag(1, 0)": {"relative": lambda weights: weights in (sp.zeros(2, 2), sp.diag(1, 0))},
         "relative for W = I": {"relative": lambda weights: weights in (sp.zeros(2, 2), sp.eye(2))},
         "not even for W = 0": {"relative": lambda weights: False},
@@ -159,8 +162,9 @@ def relative_logits(relative: Formula = lambda weights: weights.is_zero_matrix) 
     )
     alone = "with W = I codes alone score cos(D theta)"
     yield alone, lambda: code(i + offset).dot(code(i)), lambda: sp.cos(offset * theta)
-    turn, corner = sp.Matrix([[0, 1], [-1, 0]]), sp.Matrix([[0, 1], [0, 0]])
-    for case in (sp.zeros(2, 2), sp.eye(2), sp.Matrix([[1, 2], [3, 4]]), corner, turn, sp.diag(1, 0)):
+    units = [[int(entry == place) for entry in range(4)] for place in range(4)]
+    for entries in ([0, 0, 0, 0], [1, 0, 0, 1], *units, [1, 2, 3, 4], [0, 1, -1, 0]):
+        case = sp.Matrix(2, 2, entries)
         name, here, there = f"W = {case.tolist()}", logit(case, i), logit(case, i + shift)
         if relative(case):
             same_by_sympy(f"{name}: logits at (i + D, i) and at (i + s + D, i + s)", here, there)
@@ -203,7 +207,10 @@ def untrained_rows(moves: Formula = lambda row, length: row < length) -> Facts:
             moved = any(loss.diff(absolute.TABLE[row, coordinate]) != 0 for coordinate in (0, 1))
             refute(moved != moves(row, tokens), f"sequences of {tokens}: {at}")
     yield same_by_sympy("dP[p]/dP[r] for p = n - 1 - a, r = n + b, all a, b >= 0", slopes, sp.zeros(2, 2))
-    yield "a loss of sequences of n tokens reads x_p + P[p] for p < n alone: its gradient to row r >= n is 0"
+    yield (
+        "a loss of sequences of n tokens reads x_p + P[p] for p < n alone: its gradient to row r >= n is 0, and the "
+        "sum of these entries has one to every row r < n"
+    )
     yield "for an arbitrary loss, sequences of 1 to 4 tokens, every row: a gradient iff r < n"
 
 
@@ -230,13 +237,13 @@ def relative_tables(relative: Formula = lambda rows: len(set(rows)) == 1) -> Fac
     step = absolute.table_code(i + shift) - absolute.table_code(i)
     slope = "the change by a shift s has the slope P[i + s] - P[i] in q"
     yield slope, lambda: _with_symbols((there - here).diff(QUERY)), lambda: _with_symbols(step)
-    tables = {
-        "constant": [(2, 3)] * 4,
-        "random": [(3, -1), (4, 1), (-5, 9), (2, 6)],
-        "linear": [(0, 1), (2, 4), (4, 7), (6, 10)],
-        "one row differs": [(1, 1), (1, 1), (1, 1), (1, 2)],
-    }
-    for name, rows in tables.items():
+    tables = [
+        ("constant", [(2, 3)] * 4),
+        ("random", [(3, -1), (4, 1), (-5, 9), (2, 6)]),
+        ("linear", [(0, 1), (2, 4), (4, 7), (6, 10)]),
+        *(("two-valued", [(1, second) for second in seconds]) for seconds in product((1, 2), repeat=4)),
+    ]
+    for name, rows in tables:
         values = {absolute.TABLE[p, c]: sp.Integer(rows[p][c]) for p in range(len(rows)) for c in (0, 1)}
         first, *others = (
             score(query_position=sp.Integer(query), key_position=sp.Integer(query - 1)).subs(values)
@@ -250,7 +257,7 @@ def relative_tables(relative: Formula = lambda rows: len(set(rows)) == 1) -> Fac
             same = len({sp.expand(score) for score in (first, *others)}) == 1
             refute(same, f"{table}: the score at distance 1 is {sp.expand(first)} everywhere")
     yield "it vanishes for all q, i and s only if all rows are equal; then no score depends on positions"
-    yield f"tables of 4 rows decided: {', '.join(tables)}"
+    yield "tables of 4 rows decided: a random one, a linear one, every one whose rows are (1, 1) or (1, 2)"
 
 
 def _with_symbols(expression: sp.Matrix) -> sp.Matrix:

@@ -83,10 +83,11 @@ def _require_relation(indices: dict[str, int]) -> None:
     for first, second in product(range(1, 5), repeat=2):
         table = anchored.anchor_index(anchored.addition_anchors(first, second))
         for start, width, name in ((1, first, "a"), (first + 2, second, "b")):
-            for step in range(width):
-                index = table[start + step, first + second + 2 + step]
-                if index != indices[f"addition: {name}_(t+1) at step t"]:
-                    raise Refuted(f"digits {first}, {second}: {name}_{step + 1} has index {index} at step {step}")
+            for step, (later, when) in product(range(width), enumerate(("t", "t+1"))):
+                index = table[start + step, first + second + 2 + step + later]
+                if index != indices[f"addition: {name}_(t+1) at step {when}"]:
+                    at = f"at step {step + later}"
+                    raise Refuted(f"digits {first}, {second}: {name}_{step + 1} has index {index} {at}")
 
 
 def _texts() -> Iterator[tuple[list[str], Positions]]:
@@ -209,8 +210,8 @@ def square_labels(
     )
     yield "addition: both operands share an index, so only a symmetric operator can use it"
     yield (
-        f"`theory.rpe_square` gives these to the digit written next, for copy at n <= {LONGEST_COPY} and for "
-        "addition of up to 4 digits"
+        f"`theory.rpe_square` gives these to the digit written next, for copy at n <= {LONGEST_COPY}, and to both "
+        "digits for addition of up to 4 digits"
     )
 
 

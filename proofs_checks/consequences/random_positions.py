@@ -131,7 +131,10 @@ def gaps_shift(same_law: Formula = lambda trained, tested: trained == tested) ->
     yield difference, lambda: mean - other_mean, lambda: (M + 1) * (other - n) / ((n + 1) * (other + 1))
     yield "it is 0 only for N = n, so the laws of gaps differ for all N != n"
     yield "a gap g has positive probability iff g <= M - n + 1: for N > n the test's gaps occur in training"
-    yield f"law of a gap C(M - g, n - 1)/C(M, n) counted for 2 <= n <= M <= {LARGEST_M}"
+    yield (
+        "law of a gap C(M - g, n - 1)/C(M, n): the n other steps of rpe-3 are positive with the sum M + 1 - g; counted "
+        f"for 2 <= n <= M <= {LARGEST_M}"
+    )
 
 
 @CLAIMS.claim(
@@ -175,7 +178,7 @@ def clamped_codes(
     yield "M rows: offsets -1, 0, 1, .. read row M - 1", short, lambda: M - 1
     yield "2M rows: offset M - 1 - a reads row 2M - 1 - a", full, lambda: 2 * M - 1 - beyond
     yield (
-        "so with M rows a key one to the left, the token itself and all keys to the right share a code; with 2M "
+        "so with M rows a key at the offset -1, the token itself and all keys to the right share a code; with 2M "
         "rows no two offsets do"
     )
     yield "every pair of offsets decided for M = 6 .. 9"

@@ -16,7 +16,7 @@ PLANES = "the code is a direct sum of planes, each with its own frequency, so ev
 
 @CLAIMS.claim(
     "sin-1",
-    "",
+    f"{SOURCE.place}; a linear map in the paper, that M_k is orthogonal is ours",
     r"PE(p+k)=M_k\,PE(p),\quad "
     r"M_k=\bigoplus_l\begin{pmatrix}\cos k\theta_l&\sin k\theta_l\\-\sin k\theta_l&\cos k\theta_l\end{pmatrix}",
     label="P",

@@ -241,8 +241,9 @@ def targets_per_random_learner(
             if sum(succeeds(chance, confidence) for chance in chances) != stated:
                 raise Refuted(f"delta = {1 - confidence}: {stated} random starts do not reach {stated} targets")
     yield (
-        f"every delta in [0, 1) with denominator up to {max(denominators)}, every law of the output: the most "
-        "targets is floor(1/(1 - delta)), attained by POLA that starts its unseen label at random"
+        f"every delta in [0, 1) with denominator up to {max(denominators)}, every law of the output whose chances have "
+        "this denominator: the most targets is floor(1/(1 - delta)), attained by POLA that starts its unseen label at "
+        "random"
     )
     yield (
         "argument for every delta: reaching different targets are disjoint events, so k(1 - delta) <= 1; k equal "
@@ -300,8 +301,8 @@ def reachable_volume(bound: Volume = lambda family, eps, side, free: family * (e
     yield (
         f"exact volumes, D = 2, 3, 5, of {compared} families of relations (one, one for each pattern learned, all) "
         f"for {sum(len(blocks) for *_, blocks in _VOLUME_CASES)} blocks, eps in {', '.join(map(str, _RADII))}, M "
-        f"the block's largest entry or 4: none above the bound, equal in all {attained} cases of boxes that lie "
-        "apart and inside"
+        f"the block's largest entry, at least 1, or 4: none above the bound, equal in all {attained} cases of boxes "
+        "that lie apart and inside"
     )
     yield _sampled_volume(bound)
     yield (
