@@ -127,6 +127,7 @@ def sharper(
     falsifiers={
         "on two tokens": {"tokens": 2},
         "a factor of all rows": {"factor": lambda query: s_h},
+        "the logarithm of one key more": {"factor": lambda query: s_h * sp.log(query + 2)},
         "from the second row on one factor": {"factor": lambda query: s_h * sp.log(sp.Min(query, 1) + 1)},
     },
 )
@@ -142,11 +143,11 @@ def slopes_by_row(factor: Formula = temperature, tokens: int = 3) -> Facts:
         near, far = (factor(query) * biases.bam_log_prior(-sp.Integer(distance), **values) for distance in (0, 1))
         return near - far
 
-    slope_of_row = "slope of row j, the log prior at distance 0 less that at 1: m times the factor of the row"
-    yield slope_of_row, lambda: slope(row), lambda: m * factor(row)
     slopes = [sp.expand(factor(sp.Integer(query)) / s_h) for query in range(1, tokens)]
     same = ", ".join(map(str, set(slopes)))
     refute(len(set(slopes)) < 2, f"{tokens} tokens: all rows have the slope m s_h {same}: it is ALiBi")
+    slope_of_row = "slope of row j, the log prior at distance 0 less that at 1: m s_h log(j + 1)"
+    yield slope_of_row, lambda: slope(row), lambda: m * (s_h * sp.log(row + 1))
     ratio = sp.simplify(slopes[1] / slopes[0])
     yield f"rows 1 and 2 differ by the factor {ratio} = {ratio.n(4)} for every m and s_h, while ALiBi has one slope"
     yield "at any th_beta and mu both rows have log g(0) - log g(1), times their factors: equal falls would make it 0"

@@ -27,6 +27,7 @@ _WIDTHS = (1, 2, 3)
     assumptions=("two candidates or more, all real scores",),
     falsifiers={
         "up to log 3": {"below": sp.log(3)},
+        "up to 0.7": {"below": sp.Rational(7, 10)},
         "with scores halved and log(2)/2 taken off": {
             "loss": lambda scores, label: seqpe.contrastive([score / 2 for score in scores], label) - sp.log(2) / 2
         },
@@ -41,8 +42,9 @@ def separation(loss: Formula = seqpe.contrastive, below: sp.Expr = sp.log(2)) ->
     """If the contrastive loss of a pivot is less than log 2, the nearest candidate has the largest score, for any two
     candidates or more; over all real scores the loss has the infimum 0 and no minimum.
     """
+    lead = sp.log(sp.exp(below) - 1) / 2  # another score this far above the label's has a loss below a larger bound
     for count in (2, 3):
-        for scores in product((sp.S.Zero, sp.Rational(1, 2), sp.Integer(3)), repeat=count):
+        for scores in product(dict.fromkeys((sp.S.Zero, sp.Rational(1, 2), sp.Integer(3), lead)), repeat=count):
             value = loss(scores, 0)
             wrong = ball(value - below) < 0 and max(scores) > scores[0]
             refute(wrong, f"scores {list(scores)} with the label 0: the loss is {sp.N(value, 6)}")
@@ -178,8 +180,10 @@ def _matrix(bias: Formula, queries: list[list[sp.Expr]], keys: list[list[sp.Expr
     assumptions=("codes are free; whether a network of the digits reaches them is not said",),
     falsifiers={
         "the identity of d + 1 positions": {"positions": lambda width: width + 1},
-        "the same codes without the division": {
-            "bias": lambda query, key, *, head_dim: sp.sqrt(head_dim) * seqpe.bias(query, key, head_dim=head_dim)
+        "with the first coordinate left out": {
+            "bias": lambda query, key, *, head_dim: (
+                seqpe.bias(query, key, head_dim=head_dim) - query(sp.S.Zero) * key(sp.S.Zero) / sp.sqrt(head_dim)
+            )
         },
     },
 )

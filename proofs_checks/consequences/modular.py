@@ -82,6 +82,9 @@ def _counted_chance(trained: Callable[[int], int]) -> Fraction:
         "split by the first number": {
             "disjoint": lambda seed: [[p for p in PAIRS if p[0] % 2 == odd] for odd in (1, 0)]
         },
+        "no half: pairs of numbers below 48 trained": {
+            "disjoint": lambda seed: [[p for p in PAIRS if (max(p) < 48) is small] for small in (True, False)]
+        },
         "a third of the pairs trained": {"trained": lambda pairs: pairs // 3},
         "one pair fewer trained": {"trained": lambda pairs: pairs // 2 - 1},
     },
@@ -103,12 +106,16 @@ def swapped(
     counted, expected = _counted_chance(trained), _chance(_MODULUS_3**2, trained)
     small = f"modulus {_MODULUS_3}: {counted} of the test pairs are trained swapped, not {expected}"
     refute(counted != expected, small)
-    for seed in SEEDS:
-        leaked, tested = _swapped_in_training(*disjoint(seed))
-        for a, b in leaked:
-            refute(True, f"seed {seed}: {len(leaked)} of {tested}; ({a}, {b}) is tested, ({b}, {a}) trained")
     classes = len({frozenset(pair) for pair in PAIRS})
     refute(classes != unordered, f"there are {classes} unordered pairs, not {unordered}")
+    for seed in SEEDS:
+        parts = disjoint(seed)
+        leaked, tested = _swapped_in_training(*parts)
+        for a, b in leaked:
+            refute(True, f"seed {seed}: {len(leaked)} of {tested}; ({a}, {b}) is tested, ({b}, {a}) trained")
+        sizes = [len({frozenset(pair) for pair in part}) for part in parts]
+        halves = [classes // 2, classes - classes // 2]
+        refute(sizes != halves, f"seed {seed}: parts of {sizes} unordered pairs, not {halves}")
     released = [_swapped_in_training(*ordered_split(seed)) for seed in SEEDS]
     shares = ", ".join(f"{len(leaked)}/{tested} = {100 * len(leaked) / tested:.2f} %" for leaked, tested in released)
     yield f"of the halvings of {len(PAIRS)} pairs that test (a, b), {probability} train (b, a)"

@@ -77,7 +77,10 @@ def read_mean(states: Sequence[sp.Expr], count: int) -> sp.Expr:
     r"f(\pi(x)) = f(x)\ \text{for every permutation}\ \pi",
     strength=Strength.BOUNDED,
     reach=f"up to {MOST_TOKENS} tokens",
-    assumptions=("attention weights, values and updates are any functions, the same at every position",),
+    assumptions=(
+        "attention weights, values and updates are any functions, the same at every position",
+        "one head; in words: further heads are further arguments of the update",
+    ),
     falsifiers={
         "with a learned row of each position": {"code": with_row},
         "with the distances of ALiBi": {"label": lambda query, key: abs(query - key)},
@@ -176,7 +179,10 @@ def gradients(released: Formula = disagreement, described: Formula = squared_dif
     r"f(\mathrm{PAD}^s x) = f(x)\ \text{for all}\ s\ge0",
     strength=Strength.BOUNDED,
     reach=f"up to {MOST_TOKENS - 1} tokens",
-    assumptions=("masked padding has no key and is not read; without CLS there is no other token",),
+    assumptions=(
+        "masked padding has no key and is not read; without CLS there is no other token",
+        "one head; in words: further heads are further arguments of the update",
+    ),
     falsifiers={
         "read at a CLS that stays at index 0": {"readout": read_cls},
         "with padding that is seen": {"masked": False},

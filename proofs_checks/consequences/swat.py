@@ -37,6 +37,7 @@ def balanced(heads: int) -> Sequence[sp.Expr]:
     "attention of SWAT: RoPE, slope and sigmoid; the bias of the key alone is ours",
     r"\mathrm{softmax}_i(x_{ji}-si)=\mathrm{softmax}_i(x_{ji}+s(j-i)),\qquad "
     r"\sigma(x_{ji}-si)\ne\sigma(x_{ji}+s(j-i))\ (j>0)",
+    assumptions=("a slope s that is not 0",),
     falsifiers={
         "the key alone suffices for the sigmoid": {"kept_under": Normaliser.SIGMOID},
         "it does not for softmax": {"broken_under": Normaliser.SOFTMAX},
@@ -116,8 +117,8 @@ def growth_with_window(alone: Formula = rotary.swat_weight, slopes: Slopes = bal
         mean = short(ball(sp.Add(*map(alone, given)) / heads))
         opposite = sorted(given) == sorted(-slope for slope in given)
         refute(not opposite, f"{heads} heads, D = 1: the mean weight is {mean}, not 1/2")
-    yield "sigma(s D) + sigma(-s D) = 1", lambda: alone(s * D) + alone(-s * D), lambda: sp.Integer(1)
     yield same_by_sympy("sigma(0)", alone(sp.S.Zero), sp.Rational(1, 2))
+    yield "sigma(s D) + sigma(-s D) = 1", lambda: alone(s * D) + alone(-s * D), lambda: sp.Integer(1)
     yield (
         "so W keys have weights that sum to W/2 in the mean of both heads, and a window of W' keys at inference "
         "scales an output of equal values by W'/W; softmax's weights sum to 1 for every window"
@@ -229,8 +230,9 @@ def horizons(
     horizon: Formula = lambda power: 2**power * sp.log(1000),
     equal: frozenset[int] = frozenset({16}),
 ) -> Facts:
-    """The k-th head of negative slope multiplies far weights by at most 1/1000 from 2^k log 1000 tokens on (13.8, 27.6,
-    55.3, ...). These slopes of H heads are ALiBi's for H/2 heads only at H = 16. Decided for H <= 64.
+    """The k-th head of negative slope multiplies e^logit of a key, which bounds its weight, by at most 1/1000 from 2^k
+    log 1000 tokens on (13.8, 27.6, 55.3, ...). These slopes of H heads are ALiBi's for H/2 heads only at H = 16.
+    Decided for even H <= 64.
     """
     alike = set()
     for heads in range(2, _MOST_HEADS + 1, 2):

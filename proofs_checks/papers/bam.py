@@ -16,8 +16,12 @@ from lengthgen.theory.encodings import biases
 SOURCE = Source(paper="Bayesian attention mechanism (BAM)", arxiv="2505.22842")
 CLAIMS = PaperClaims(SOURCE)
 SCALE, EXPONENT, TIME = sp.symbols("a b t", real=True)
-STEPS, OTHER_STEPS, POSITION = sp.symbols("D D_ i", integer=True, nonnegative=True)
-SHIFTED = ("a shift moves the tokens along", "query at i + D + D_, its keys at the distances D and D_")
+STEPS, OTHER_STEPS = sp.symbols("D D_", integer=True, nonnegative=True)
+POSITION = sp.Symbol("i", integer=True)
+SHIFTED = (
+    "a shift moves the tokens along",
+    "query at i + D + D_ for a whole number i of either sign, its keys at the distances D and D_",
+)
 MOST_HEADS = 64
 m, D = biases.ALIBI_SLOPE, sp.Symbol("D", nonnegative=True)
 
@@ -250,6 +254,7 @@ def nope_case(exponent: sp.Expr = sp.S.Zero, edge: sp.Expr = -sp.oo) -> Facts:
     "bam-5",
     "locality of the generalised Gaussian prior",
     r"(D/\alpha)^{\beta_2}>(D/\alpha)^{\beta_1}\iff D>\alpha\quad(\beta_2>\beta_1)",
+    assumptions=("eps = 0, mu = 0 and one scale alpha for both exponents",),
     printed={"farther_than_scale": False},
     falsifiers={
         "within the scale": {"farther_than_scale": False},
@@ -327,7 +332,7 @@ def favours_far_keys(
     "the number eps in the released code",
     r"\partial_{\theta_\beta}\log g=\log g\cdot\log(|x-\mu|+\varepsilon)",
     label="P",
-    assumptions=("eps > 0",),
+    assumptions=("eps > 0; 10^5 log 10^5 is for the released eps = 1e-5",),
     answers=("stated",),
     falsifiers={
         "with eps = 0": {"smallest": sp.S.Zero},

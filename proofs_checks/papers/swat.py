@@ -108,6 +108,7 @@ def independence(alone: Weights = each_alone, together: Weights = softmax) -> Fa
     falsifiers={
         "W L tokens": {"field": lambda window, layers: window * layers},
         "W keys beside the query": {"keys": lambda width: range(width + 1)},
+        "windows of the W keys before the query": {"keys": lambda width: range(1, width + 1)},
         "every second key": {"keys": lambda width: range(0, width, 2)},
     },
 )
@@ -120,11 +121,14 @@ def reach_of_layers(field: Formula = rotary.swat_receptive_field, keys: Callable
     for width, depth in product(range(1, 6), repeat=2):
         places = np.arange(width * depth + 2)
         seen = np.isin(np.subtract.outer(places, places), [*keys(width)]).astype(np.int64)
-        count = int((np.linalg.matrix_power(seen, depth)[-1] > 0).sum())
+        reached_by_last = np.linalg.matrix_power(seen, depth)[-1] > 0
+        count = int(reached_by_last.sum())
         stated = field(window=sp.Integer(width), layers=sp.Integer(depth))
         last = f"the last of {len(places)} tokens depends on {count}"
         refute(count != stated, f"W = {width}, L = {depth}: {last}, not {stated}")
-    yield "products of the matrices of seen keys for all W, L <= 5: the count is 1 + (W - 1) L"
+        own = f"the last of {len(places)} tokens does not depend on itself"
+        refute(not reached_by_last[-1], f"W = {width}, L = {depth}: {own}")
+    yield "products of the matrices of seen keys for all W, L <= 5: the count is 1 + (W - 1) L, the own token included"
     yield "a layer sees the distances 0 .. W - 1; if L layers reach 0 .. a, one more reaches the sums 0 .. a + W - 1"
 
     def reached(layers: sp.Expr) -> sp.Expr:

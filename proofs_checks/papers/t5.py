@@ -69,6 +69,7 @@ def _require_labels(encoding: Encoding, buckets: list[int]) -> None:
         "numbered from the far end": {"bucket": lambda offset: T5_BUCKETS - 1 - biases.t5_bucket(offset)},
         "half of the buckets": {"bucket": causal_rule(_HALF, T5_LONGEST)},
         "the last bucket never used": {"bucket": lambda offset: sp.Min(biases.t5_bucket(offset), T5_BUCKETS - 2)},
+        "by the distance on both sides": {"bucket": lambda offset: biases.t5_bucket(abs(offset))},
         "buckets begin a distance early": {"rounding": sp.floor},
     },
 )
@@ -94,8 +95,8 @@ def buckets_of_distances(
     last, beyond = buckets[T5_LONGEST], bucket(BEYOND)
     refute(beyond != last, f"the bucket of 128 + k is {beyond}, not {last}")
     for distance in range(1, FARTHEST + 1):
-        after = row(biases.T5)(sp.Integer(-distance))
-        refute(after != 0, f"a key {distance} after the query has bucket {after}, not 0")
+        for after in (rule(sp.Integer(-distance)) for rule in (bucket, row(biases.T5))):
+            refute(after != 0, f"a key {distance} after the query has bucket {after}, not 0")
     _require_labels(biases.T5, buckets)
     trained, _ = (
         same_by_sympy("trained numbers", encoding.learned, count * HEADS)
