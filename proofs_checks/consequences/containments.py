@@ -107,11 +107,11 @@ def heads_exist(constructions: Sequence[Construction] = CONSTRUCTIONS) -> Facts:
 
 
 def _at_ends(assignment: containment.Assignment, other: Encoding) -> Iterator[containment.Assignment]:
-    """Yield the assignment at both ends of each interval of the other's parameters, in which the values are linear."""
+    """Yield the assignment at both ends of each closed interval of the other's parameters in which it is linear."""
     ends = [
         {parameter.symbol: end}
         for parameter in other.parameters
-        if isinstance(parameter.domain, sp.Interval) and parameter.domain.end.is_finite
+        if isinstance(parameter.domain, sp.Interval) and parameter.domain.is_closed and parameter.domain.end.is_finite
         for end in (parameter.domain.start, parameter.domain.end)
         if all(
             not isinstance(value, sp.Lambda) and sp.diff(value, parameter.symbol, 2) == 0

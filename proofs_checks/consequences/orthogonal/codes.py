@@ -177,7 +177,7 @@ def _legendre_point(beyond: str) -> Formula:
 @CLAIMS.claim(
     "orthogonal-9",
     "",
-    r"PE(p)=PE(p')\Rightarrow f(\dots,x_p,\dots,x_{p'},\dots)=f(\dots,x_{p'},\dots,x_p,\dots)",
+    r"PE(p)=PE(p')\Rightarrow f_j(\dots,x_p,\dots,x_{p'},\dots)=f_j(\dots,x_{p'},\dots,x_p,\dots),\ j\ne p,p'",
     assumptions=(
         "attention over keys on both sides; a causal mask tells more",
         "two functions or more, D >= 2",

@@ -276,7 +276,8 @@ def rescaled(
     points = [point(end) for end in ends]
     yield same_by_sympy("up to the trained length the length does not enter", point(sp.S.One), point(trained))
     yield "T = L + a, T' = L + a + b: change of the point of p", points[0] - points[1], lambda: position * change(*ends)
-    positive = sp.factor(sp.together(change(*ends).subs(trained, most + 1))).is_positive
+    two_or_more = sp.Symbol("c", integer=True, nonnegative=True) + 2
+    positive = sp.factor(sp.together(change(*ends).subs(trained, two_or_more))).is_positive
     refute(not positive, "the change is 0 or not positive at some L >= 2")
     yield "positive for p > 0: f_1 = sqrt(3) x changes at every position but 0, whose point is always -1"
     for policy, streams in keep.items():
