@@ -10,6 +10,7 @@ from itertools import combinations, permutations
 from typing import Any
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from lengthgen.proofs_checks.claim import Strength
 from lengthgen.proofs_checks.facts import Formula
@@ -135,6 +136,11 @@ def squared_difference(logits: Logits) -> sp.Expr:
     return sp.Add(*squares) / len(squares)
 
 
+def _by_a_margin(logits: Logits) -> sp.Expr:
+    """Disagreement of answers, of class 0 only where it leads by 1."""
+    return disagreement([[(entry - 1 if index == 0 else entry) for index, entry in enumerate(row)] for row in logits])
+
+
 def expected_disagreement(logits: Logits) -> sp.Expr:
     """Disagreement of answers drawn with probabilities proportional to exp of the logits."""
     shares = [[sp.exp(logit) / sp.Add(*map(sp.exp, row)) for logit in row] for row in logits]
@@ -152,6 +158,7 @@ def expected_disagreement(logits: Logits) -> sp.Expr:
         "the described term has no gradient": {"released": squared_difference},
         "the released term has a gradient": {"described": disagreement},
         "answers drawn by their probabilities": {"released": expected_disagreement},
+        "answers of class 0 by a margin of 1": {"released": _by_a_margin},
     },
 )
 def gradients(released: Formula = disagreement, described: Formula = squared_difference) -> Facts:
@@ -163,6 +170,10 @@ def gradients(released: Formula = disagreement, described: Formula = squared_dif
     for variants in (2, 3):
         logits = [[sp.Symbol(f"z{k}{c}", real=True) for c in range(CLASSES)] for k in range(variants)]
         flat, sloped = released(logits), described(logits)
+        ties = {first - second for variant in logits for first, second in permutations(variant, 2)}
+        for jump in flat.atoms(Relational):
+            between = f"{variants} variants: the released term may jump where {jump.lhs} = {jump.rhs}"
+            refute(jump.lhs - jump.rhs not in ties, between)
         for symbol in (entry for row in logits for entry in row):
             slope = sp.piecewise_fold(flat.diff(symbol))
             term = f"the released term has the slope {slope} in {symbol}"

@@ -50,11 +50,13 @@ def saturation(bucket: Formula = biases.t5_bucket, first: int = 113) -> Facts:
     falsifiers={
         "the rule for distances up to 64": {"bucket": causal_rule(T5_BUCKETS, 64)},
         "the rule of 34 buckets": {"bucket": causal_rule(T5_BUCKETS + 2, T5_LONGEST)},
+        "the bidirectional form": {"bucket": row(biases.T5_BIDIRECTIONAL)},
     },
 )
 def far_keys(bucket: Formula = biases.t5_bucket, first: int = 113) -> Facts:
     """Among keys at distance 113 or more, and from no smaller distance on, the attention weights depend on content
-    alone for every table: there T5 is NoPE. Decided for the released rule: 32 buckets, up to distance 128.
+    alone for every table: there T5 is NoPE. Decided for the released rule of the decoder: 32 buckets, up to distance
+    128.
     """
     last = bucket(BEYOND)
     for distance in range(first, T5_LONGEST):
@@ -83,8 +85,8 @@ def far_keys(bucket: Formula = biases.t5_bucket, first: int = 113) -> Facts:
 )
 def alibi_as_table(bucket: Formula = row(biases.T5), longest_context: int = 17) -> Facts:
     """For contexts of 17 positions some table of T5 gives any bias that depends on the distance; for longer contexts no
-    table gives ALiBi's bias, not even up to a constant in each row. Decided for the released rule: 32 buckets, up to
-    distance 128.
+    table gives ALiBi's bias, not even up to a constant in each row. Decided for the released rule of the decoder: 32
+    buckets, up to distance 128.
     """
     longer = longest_context + 1
     clash = _clash(bucket, longest_context)
