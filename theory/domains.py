@@ -28,7 +28,7 @@ def assignment_allowed(encoding: Encoding, assignment: Assignment) -> Ruling:
         if inside is False and isinstance(value, sp.Lambda) and not isinstance(symbol, sp.IndexedBase):
             return Ruling(
                 holds=False,
-                reason=f"{symbol} = {value.expr} is curved, and ReLU networks are piecewise linear",
+                reason=f"{symbol} = {value.expr} is not continuous and piecewise linear, as ReLU networks are",
             )
         if inside is False:
             return Ruling(holds=False, reason=f"{symbol} = {value} is not in the domain of {symbol}")

@@ -121,4 +121,5 @@ def rising_gates(gate: Formula = grape.content_gate) -> Facts:
         refute(inside, f"the encoding's domain has the gate {constant} for all content")
     yield same_by_sympy("gate'(z) at z = log x, which is positive", rate, x / (1 + x))
     yield f"two queries q and 2q with w.q > 0 have different slopes: omega ({gate(z)} + gate of the key)"
-    yield f"content across w has the gate {at_zero}, and the slope {2 * slope * at_zero}"
+    yield same_by_sympy("gate of content across w", at_zero, sp.log(2))
+    yield f"content across w has the slope {2 * slope * at_zero}"

@@ -522,6 +522,7 @@ def _longest(name: str) -> str:
     return "the threshold L" if name == "fire" else "the trained length"
 
 
+_FIRST_PLANE = "theta is a free number of each plane; with RoPE's frequencies it is 1 in the first for every base"
 _REACH = ": on whole distances n - 1 units agree with it at n of them, and so FIRE's 32 at 33 (claim fire-3-width)"
 
 
@@ -619,7 +620,10 @@ def _recovery_claim(encoding: Encoding, recovery: Recovery) -> None:
         _containment(encoding, recovery),
         statement=f"{encoding.title} is {other.title} at {_text(assignment)}{notes_told}.",
         holds={"by": encoding.name, "formulas": _OWN, "recovery": recovery},
-        assumptions=("one plane and one head stand for all of them",),
+        assumptions=(
+            "one plane and one head stand for all of them",
+            *((_FIRST_PLANE,) if encoding.name == "hope" else ()),
+        ),
         falsifiers=falsifiers,
     )(special_case)
 

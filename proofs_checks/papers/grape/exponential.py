@@ -303,7 +303,7 @@ def partial_reflections(
     step = grape.partial_reflection(factor(beta))
     gram = step.transpose() @ step
     defect = sp.Poly(gram.coefficients[0] - grape.identity(step.gram).coefficients[0], beta)
-    roots = frozenset(int(root) for root in defect.real_roots())
+    roots = frozenset(defect.real_roots())
     for value in sorted(roots ^ orthogonal):
         where = f"H^T H - I = {defect.eval(value)} w w^T, and it is orthogonal at {sorted(roots)}"
         refute(True, f"beta = {value}: {where}")

@@ -295,7 +295,10 @@ def _beside_content() -> str:
     r"\hat q^\top\exp\big((i-j)A_{ji}\big)^{-\top}\hat k=q\cdot k-(j-i)(\lambda^q_j+\lambda^k_i),\quad "
     r"A_{ji}=-(\lambda^q_j+\lambda^k_i)\,e_{d+2}e_{d+1}^\top",
     label="P",
-    assumptions=("any d, as the content enters by q.k; the generator is that of a pair of tokens, as printed",),
+    assumptions=(
+        "any d, as the content enters by q.k; the generator is that of a pair of tokens, as printed",
+        "omega = 1, since it multiplies both gates",
+    ),
     falsifiers={
         "each token moved by its own gate": {
             "score": lambda c, j, i, of_query, of_key: c + _own_gates(j, i, of_query, of_key)
@@ -325,6 +328,8 @@ def gates_of_a_pair(
     assumptions=(
         "all queries come after all keys in the examples, so the causal mask hides none of their pairs",
         "a score is a product of what the query makes of itself and what the key does, as a cache of keys needs it",
+        "in words: for d > 1, d - 1 more queries and keys have contents t e_2, .., t e_d, which no gate reads, and the "
+        "determinant is a multiple, not 0, of t^(2 (d - 1)) times that at d = 1, plus lower powers",
     ),
     answers=("ranks",),
     falsifiers={
@@ -352,9 +357,6 @@ def streaming_features(
     of them; fewer do not suffice: with softplus gates the scores have rank d + 4.  So no token can be lifted by itself
     to the d + 2 coordinates in which the generator of a pair acts; each moved by its own gate, they score i lambda_k -
     j lambda_q.
-
-    The determinant of an example decides d = 1.  For d > 1, d - 1 more queries and as many keys have contents t e_2 ..
-    t e_d, orthogonal to what the gates read: their determinant is t^(2 (d - 1)) times that one, plus lower powers.
     """
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     of_query, of_key = query(j, query_gate), key(i, key_gate)
@@ -373,6 +375,8 @@ def streaming_features(
         right = features == rank == ranks[variant]
         refute(not right, f"gated by {variant}: {features} features, where {stated}")
         yield f"gated by {variant}: {features} features, and a {EXAMPLE_SIZE} x {EXAMPLE_SIZE} example of that rank"
+    own_gates = sp.expand(_own_gates(j, i, query_gate, key_gate))
+    yield same_by_sympy("score of tokens moved by their own gates", own_gates, i * key_gate - j * query_gate)
     yield _beside_content()
 
 
