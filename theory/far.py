@@ -116,10 +116,10 @@ def far_cases(encoding: Encoding) -> Cases:
 
 
 def bounded(encoding: Encoding) -> bool | None:
-    """True if the effect of positions on a score is bounded over all distances and parameters; None if not decided.
+    """True if the effect of positions on a score is bounded over all distances, for each value of the parameters.
 
-    A window leaves finitely many distances, so it bounds all scores that depend on the distance alone. Codes that are
-    added to the content must be bounded themselves.
+    None if that is not decided. A window leaves finitely many distances, so it bounds all scores that depend on the
+    distance alone. Codes that are added to the content must be bounded themselves.
     """
     if encoding.embed:
         codes = encoding.embed(positions_of(encoding, _POSITION + DISTANCE, _POSITION)[0])

@@ -290,6 +290,7 @@ def _conditions(encoding: Encoding) -> tuple[str, ...]:
     """Return the conditions of the row of an encoding that other rows do not have."""
     conditions = {
         "positions are drawn below M, which does not grow, and a table has M rows: L = M": encoding.drawn_from,
+        "positions end at 10^k, which does not grow": encoding.name == "seqpe",
         "the distance is the number of hops, in place of j - i": encoding.has_structure,
         "below W the distance grows with W, and logits are bounded for each W": encoding.window is not sp.oo,
         "far keys are those of the scores without the query's factor, which grows": _grows_with_query(encoding),
@@ -361,13 +362,14 @@ def _row_claim(encoding: Encoding) -> None:
             },
         },
         assumptions=(
-            "content is constant and not 0, and gates, steps, rates and edges are constant too; parameters take all "
-            "values of their ranges",
+            "one plane and one head are looked at: content is constant there, neither query nor key is 0, and gates, "
+            "steps, rates and edges are constant too",
+            "parameters take all values of their ranges, and logits are bounded for each of these",
             "the key stays at its place while the query moves away, and a length n in the formulas stays the same",
             "causal use only: keys after the query have no score, or one that grows without bound, or a learned "
             "function is read beyond the arguments that keys before the query give it",
             *_conditions(encoding),
-            *(("a turn by a multiple of 2 pi a step is left out",) if FarField.OSCILLATING in effects else ()),
+            *(("a turn by a multiple of pi a step is left out",) if FarField.OSCILLATING in effects else ()),
             *((_ENTERS,) if FarField.UNDEFINED in effects else ()),
             "hooks, parameters, trained numbers and weights are those of the record; tests count those of its module",
             "limits of the bias and of D b'(D)/b(D) are those of leading terms, or else sympy's, as are the signs of "
@@ -510,7 +512,7 @@ def special_case(by: str, formulas: Formulas, recovery: Recovery) -> Facts:
         scores = laws.assigned(encoding.score(QUERY, KEY, **after), recovery), named(of).score(QUERY, KEY, **after)
         yield same_by_sympy("keys after the query", *scores)
     yield inside.reason + (_REACH if recovery.function else "")
-    yield _compare_in_torch(by, of)
+    yield _compare_in_torch(by, of, weights_only=recovery.weights_only)
 
 
 _BOTH_SIDES = ("graph-alibi", "t5-bidirectional")
@@ -526,7 +528,7 @@ _FIRST_PLANE = "theta is a free number of each plane; with RoPE's frequencies it
 _REACH = ": on whole distances n - 1 units agree with it at n of them, and so FIRE's 32 at 33 (claim fire-3-width)"
 
 
-def _compare_in_torch(by: str, of: str) -> str:
+def _compare_in_torch(by: str, of: str, *, weights_only: bool) -> str:
     """Fact on the largest difference of logits between the torch modules, or on why they are not compared.
 
     Raises `Refuted` if the logits differ.
@@ -541,7 +543,8 @@ def _compare_in_torch(by: str, of: str) -> str:
     if not difference_of_logits < TOLERANCE:
         raise Refuted(f"in torch the logits of {by} and {of} differ by {difference_of_logits:.3g}")
     positions = ", ".join(map(str, token_positions(by, of)))
-    return f"in torch, float64, at the positions {positions}: logits differ by less than {TOLERANCE:g}"
+    less = ", less each query's first," if weights_only else ""
+    return f"in torch, float64, at the positions {positions}: logits{less} differ by less than {TOLERANCE:g}"
 
 
 def _different_value(parameter: Any, value: sp.Expr) -> sp.Expr:
