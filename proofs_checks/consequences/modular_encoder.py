@@ -171,7 +171,7 @@ def gradients(released: Formula = disagreement, described: Formula = squared_dif
         logits = [[sp.Symbol(f"z{k}{c}", real=True) for c in range(CLASSES)] for k in range(variants)]
         flat, sloped = released(logits), described(logits)
         ties = {first - second for variant in logits for first, second in permutations(variant, 2)}
-        for jump in flat.atoms(Relational):
+        for jump in sorted(flat.atoms(Relational), key=str):
             between = f"{variants} variants: the released term may jump where {jump.lhs} = {jump.rhs}"
             refute(jump.lhs - jump.rhs not in ties, between)
         for symbol in (entry for row in logits for entry in row):
