@@ -139,8 +139,8 @@ def swapped(
     },
 )
 def trained_rows(text: Callable[[Pair], str] = text, first_free: int = 7) -> Facts:
-    """Of all 9409 pairs no text reaches row 7 of the position table, so in the baseline's training no character of an
-    expression stands there or beyond; texts of two numbers of two digits end in row 6.
+    """The baseline's training puts no character of an expression into row 7 of the position table or beyond, as the
+    texts of all 9409 pairs are shorter; those of two numbers of two digits end in row 6.
     """
     longest = text(max(PAIRS, key=lambda pair: len(text(pair))))
     last, beyond = len(longest) - 1, longest[first_free:]

@@ -23,6 +23,7 @@ Readout = Callable[[Sequence[sp.Expr], int], sp.Expr]
 LAYERS = 2
 MOST_TOKENS = 4
 CLASSES = 3
+_HEADS = "one head; in words: further heads are further arguments of the update"
 _NAMES = ("CLS", "PAD", *(f"x{index}" for index in range(1, MOST_TOKENS + 1)))
 
 
@@ -80,7 +81,7 @@ def read_mean(states: Sequence[sp.Expr], count: int) -> sp.Expr:
     reach=f"up to {MOST_TOKENS} tokens",
     assumptions=(
         "attention weights, values and updates are any functions, the same at every position",
-        "one head; in words: further heads are further arguments of the update",
+        _HEADS,
     ),
     falsifiers={
         "with a learned row of each position": {"code": with_row},
@@ -192,7 +193,7 @@ def gradients(released: Formula = disagreement, described: Formula = squared_dif
     reach=f"up to {MOST_TOKENS - 1} tokens",
     assumptions=(
         "masked padding has no key and is not read; without CLS there is no other token",
-        "one head; in words: further heads are further arguments of the update",
+        _HEADS,
     ),
     falsifiers={
         "read at a CLS that stays at index 0": {"readout": read_cls},

@@ -215,7 +215,8 @@ def row(name: str, formulas: Formulas, stated: Mapping[str, Any]) -> Facts:
     if FarField.UNDEFINED in values["far keys"]:
         relative = laws.decide_law(encoding, Law.RELATIVE)
         refute(bool(relative.holds), f"far keys: no position enters, {relative.reason}")
-        open_entries += [] if relative.holds is False else ["far keys"]
+        if relative.holds is None:
+            open_entries.append("far keys")
     if open_entries:
         raise Undecided("; ".join(f"{what}: {values[what]}" for what in open_entries))
     for what in _ROW:

@@ -263,7 +263,7 @@ def nope_case(exponent: sp.Expr = sp.S.Zero, edge: sp.Expr = -sp.oo) -> Facts:
     },
 )
 def tail_order(law: Formula = power, farther_than_scale: bool = True) -> Facts:
-    """Of two exponents the larger penalises more beyond the scale alpha, and only there (errata F16: not at every
+    """The larger of two exponents penalises more beyond the scale alpha, and only there (errata F16: not at every
     distance, within alpha it penalises no more).
 
     `farther_than_scale` is True for distances D = alpha e^t > alpha, that is for t > 0.
